@@ -52,7 +52,8 @@ std::string Attributes::string_or(const std::string& name, std::string other) co
   const auto* v = find<std::string>(name);
   return v ? *v : other;
 }
-std::vector<std::int64_t> Attributes::ints_or(const std::string& name, std::vector<std::int64_t> other) const {
+std::vector<std::int64_t> Attributes::ints_or(const std::string& name,
+                                              std::vector<std::int64_t> other) const {
   const auto* v = find<std::vector<std::int64_t>>(name);
   return v ? *v : other;
 }

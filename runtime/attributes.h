@@ -15,14 +15,17 @@ namespace assay {
 class Graph;
 using GraphPtr = std::shared_ptr<const Graph>;
 
-using Attribute = std::variant<std::int64_t, float, std::string, Tensor, GraphPtr, std::vector<std::int64_t>,
-                               std::vector<float>, std::vector<std::string>, std::vector<Tensor>>;
+using Attribute =
+    std::variant<std::int64_t, float, std::string, Tensor, GraphPtr, std::vector<std::int64_t>,
+                 std::vector<float>, std::vector<std::string>, std::vector<Tensor>>;
 
-/// Ordered by name, so that files are written the same way each time. An attribute of the wrong kind throws Error naming it.
+/// Ordered by name, so that files are written the same way each time. An attribute of the wrong
+/// kind throws Error naming it.
 class Attributes {
  public:
   Attributes() = default;
-  Attributes(std::initializer_list<std::pair<const std::string, Attribute>> items) : items_(items) {}
+  Attributes(std::initializer_list<std::pair<const std::string, Attribute>> items)
+      : items_(items) {}
 
   bool has(const std::string& name) const { return items_.count(name) != 0; }
   void set(const std::string& name, Attribute value) { items_[name] = std::move(value); }
@@ -32,7 +35,8 @@ class Attributes {
   std::int64_t int_or(const std::string& name, std::int64_t missing) const;
   float float_or(const std::string& name, float missing) const;
   std::string string_or(const std::string& name, std::string missing) const;
-  std::vector<std::int64_t> ints_or(const std::string& name, std::vector<std::int64_t> missing) const;
+  std::vector<std::int64_t> ints_or(const std::string& name,
+                                    std::vector<std::int64_t> missing) const;
   std::vector<float> floats_or(const std::string& name, std::vector<float> missing) const;
   /// These throw Error when the attribute is missing.
   std::int64_t required_int(const std::string& name) const;

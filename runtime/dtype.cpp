@@ -12,11 +12,21 @@ struct Row {
 };
 
 constexpr std::array<Row, 16> rows{{
-    {DType::undefined, "undefined", 0}, {DType::float32, "float32", 4}, {DType::uint8, "uint8", 1},
-    {DType::int8, "int8", 1},           {DType::uint16, "uint16", 2},   {DType::int16, "int16", 2},
-    {DType::int32, "int32", 4},         {DType::int64, "int64", 8},     {DType::string, "string", 0},
-    {DType::boolean, "bool", 1},        {DType::float16, "float16", 2}, {DType::float64, "float64", 8},
-    {DType::uint32, "uint32", 4},       {DType::uint64, "uint64", 8},   {DType::bfloat16, "bfloat16", 2},
+    {DType::undefined, "undefined", 0},
+    {DType::float32, "float32", 4},
+    {DType::uint8, "uint8", 1},
+    {DType::int8, "int8", 1},
+    {DType::uint16, "uint16", 2},
+    {DType::int16, "int16", 2},
+    {DType::int32, "int32", 4},
+    {DType::int64, "int64", 8},
+    {DType::string, "string", 0},
+    {DType::boolean, "bool", 1},
+    {DType::float16, "float16", 2},
+    {DType::float64, "float64", 8},
+    {DType::uint32, "uint32", 4},
+    {DType::uint64, "uint64", 8},
+    {DType::bfloat16, "bfloat16", 2},
     {DType::dd, "dd", 16},
 }};
 

@@ -1,7 +1,7 @@
 // Element types: names, sizes, and the only type switch (visit_dtype).
 //
-// The numbers of the public types are those of ONNX's TensorProto.DataType. `dd` is Assay's own: double-double, used by
-// the `dd` evaluation and never written to a file.
+// The numbers of the public types are those of ONNX's TensorProto.DataType. `dd` is Assay's own:
+// double-double, used by the `dd` evaluation and never written to a file.
 #pragma once
 
 #include <cstdint>
@@ -77,39 +77,62 @@ inline constexpr DType dtype_of<std::uint64_t> = DType::uint64;
 template <>
 inline constexpr DType dtype_of<std::int64_t> = DType::int64;
 
-/// Calls `f(std::type_identity<T>{})` with the C++ type of `t`. Throws Error (unsupported) for string and unknown types.
+/// Calls `f(std::type_identity<T>{})` with the C++ type of `t`. Throws Error (unsupported) for
+/// string and unknown types.
 template <class F>
 decltype(auto) visit_dtype(DType t, F&& f) {
   switch (t) {
-    case DType::float32: return f(std::type_identity<float>{});
-    case DType::float64: return f(std::type_identity<double>{});
-    case DType::dd: return f(std::type_identity<dd>{});
-    case DType::float16: return f(std::type_identity<Half>{});
-    case DType::bfloat16: return f(std::type_identity<BFloat16>{});
-    case DType::boolean: return f(std::type_identity<bool>{});
-    case DType::uint8: return f(std::type_identity<std::uint8_t>{});
-    case DType::int8: return f(std::type_identity<std::int8_t>{});
-    case DType::uint16: return f(std::type_identity<std::uint16_t>{});
-    case DType::int16: return f(std::type_identity<std::int16_t>{});
-    case DType::uint32: return f(std::type_identity<std::uint32_t>{});
-    case DType::int32: return f(std::type_identity<std::int32_t>{});
-    case DType::uint64: return f(std::type_identity<std::uint64_t>{});
-    case DType::int64: return f(std::type_identity<std::int64_t>{});
+    case DType::float32:
+      return f(std::type_identity<float>{});
+    case DType::float64:
+      return f(std::type_identity<double>{});
+    case DType::dd:
+      return f(std::type_identity<dd>{});
+    case DType::float16:
+      return f(std::type_identity<Half>{});
+    case DType::bfloat16:
+      return f(std::type_identity<BFloat16>{});
+    case DType::boolean:
+      return f(std::type_identity<bool>{});
+    case DType::uint8:
+      return f(std::type_identity<std::uint8_t>{});
+    case DType::int8:
+      return f(std::type_identity<std::int8_t>{});
+    case DType::uint16:
+      return f(std::type_identity<std::uint16_t>{});
+    case DType::int16:
+      return f(std::type_identity<std::int16_t>{});
+    case DType::uint32:
+      return f(std::type_identity<std::uint32_t>{});
+    case DType::int32:
+      return f(std::type_identity<std::int32_t>{});
+    case DType::uint64:
+      return f(std::type_identity<std::uint64_t>{});
+    case DType::int64:
+      return f(std::type_identity<std::int64_t>{});
     default:
-      throw Error({.what = "unsupported element type", .got = to_string(t), .kind = ErrorKind::unsupported});
+      throw Error({.what = "unsupported element type",
+                   .got = to_string(t),
+                   .kind = ErrorKind::unsupported});
   }
 }
 
-/// Calls `f(std::type_identity<T>{})` for the types that arithmetic is written for: float, double, dd.
+/// Calls `f(std::type_identity<T>{})` for the types that arithmetic is written for: float, double,
+/// dd.
 template <class F>
 decltype(auto) visit_real(DType t, F&& f) {
   switch (t) {
-    case DType::float32: return f(std::type_identity<float>{});
-    case DType::float64: return f(std::type_identity<double>{});
-    case DType::dd: return f(std::type_identity<dd>{});
+    case DType::float32:
+      return f(std::type_identity<float>{});
+    case DType::float64:
+      return f(std::type_identity<double>{});
+    case DType::dd:
+      return f(std::type_identity<dd>{});
     default:
-      throw Error({.what = "unsupported element type", .got = to_string(t),
-                   .expected = "float32 or float64", .kind = ErrorKind::unsupported});
+      throw Error({.what = "unsupported element type",
+                   .got = to_string(t),
+                   .expected = "float32 or float64",
+                   .kind = ErrorKind::unsupported});
   }
 }
 

@@ -1,7 +1,8 @@
 // Errors and declines.
 //
-// Bad input (a model, a file, a flag) throws Error: what, where, got, expected, what to do. "Does not apply" is a
-// Decline value. A bug in Assay is an ASSAY_ASSERT. Only the command line turns an Error into text and an exit code.
+// Bad input (a model, a file, a flag) throws Error: what, where, got, expected, what to do. "Does
+// not apply" is a Decline value. A bug in Assay is an ASSAY_ASSERT. Only the command line turns an
+// Error into text and an exit code.
 #pragma once
 
 #include <optional>
@@ -23,11 +24,11 @@ enum class ErrorKind {
 
 /// The parts of an error message; empty parts are left out of the text.
 struct ErrorParts {
-  std::string what;           ///< one clause, no full stop: "shape mismatch"
-  std::string where = {};     ///< file, node, tensor: "node 'conv1' (Conv), input 'w'"
+  std::string what;        ///< one clause, no full stop: "shape mismatch"
+  std::string where = {};  ///< file, node, tensor: "node 'conv1' (Conv), input 'w'"
   std::string got = {};
   std::string expected = {};
-  std::string advice = {};    ///< what to do
+  std::string advice = {};  ///< what to do
   ErrorKind kind = ErrorKind::bad_input;
 };
 
@@ -43,7 +44,8 @@ class Error : public std::runtime_error {
   ErrorParts parts_;
 };
 
-/// A rewrite, kernel or rule that does not apply here: why, and the smallest edit that would make it pass.
+/// A rewrite, kernel or rule that does not apply here: why, and the smallest edit that would make
+/// it pass.
 struct Decline {
   std::string reason;  ///< the condition that failed, with its values
   std::string edit = {};

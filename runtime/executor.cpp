@@ -19,7 +19,10 @@ void check_feed(const Graph& g, ValueId v, const Tensor& t) {
   const ValueType& want = g.value(v).type;
   const std::string where = "input '" + g.name(v) + "'";
   if (want.dtype != DType::undefined && t.dtype() != want.dtype) {
-    throw Error({.what = "wrong element type", .where = where, .got = describe(t), .expected = to_string(want)});
+    throw Error({.what = "wrong element type",
+                 .where = where,
+                 .got = describe(t),
+                 .expected = to_string(want)});
   }
   if (!want.dims) return;
   bool fits = static_cast<std::int64_t>(want.dims->size()) == t.shape().rank();
@@ -27,7 +30,9 @@ void check_feed(const Graph& g, ValueId v, const Tensor& t) {
     const std::int64_t size = (*want.dims)[static_cast<std::size_t>(i)].size;
     fits = size < 0 || size == t.shape()[i];
   }
-  if (!fits) throw Error({.what = "wrong shape", .where = where, .got = describe(t), .expected = to_string(want)});
+  if (!fits)
+    throw Error(
+        {.what = "wrong shape", .where = where, .got = describe(t), .expected = to_string(want)});
 }
 
 }  // namespace
@@ -36,14 +41,18 @@ void check_feeds(const Graph& g, const Feeds& feeds) {
   for (const auto& [name, tensor] : feeds) {
     const auto v = g.find_value(name);
     if (!v || !g.value(*v).is_input) {
-      throw Error({.what = "the model has no such input", .got = "'" + name + "'", .expected = quoted_inputs(g)});
+      throw Error({.what = "the model has no such input",
+                   .got = "'" + name + "'",
+                   .expected = quoted_inputs(g)});
     }
     check_feed(g, *v, tensor);
   }
   for (const ValueId v : g.inputs()) {
     if (!feeds.count(g.name(v)) && !g.value(v).initializer.defined()) {
-      throw Error({.what = "input is not given", .where = "input '" + g.name(v) + "'",
-                   .expected = to_string(g.value(v).type), .advice = "give it with --input " + g.name(v) + "=FILE"});
+      throw Error({.what = "input is not given",
+                   .where = "input '" + g.name(v) + "'",
+                   .expected = to_string(g.value(v).type),
+                   .advice = "give it with --input " + g.name(v) + "=FILE"});
     }
   }
 }
@@ -52,10 +61,11 @@ struct Executor::Plan {
   Graph graph;
   Precision precision;
   std::vector<NodeId> order;
-  std::vector<const OpDef*> ops;                       // per position in `order`
-  std::vector<std::vector<ValueId>> last_read;         // values to free after each position
-  std::map<ValueId, Tensor> initializers;              // widened
-  mutable std::vector<std::shared_ptr<void>> states;   // per position: what a node keeps between runs
+  std::vector<const OpDef*> ops;                // per position in `order`
+  std::vector<std::vector<ValueId>> last_read;  // values to free after each position
+  std::map<ValueId, Tensor> initializers;       // widened
+  mutable std::vector<std::shared_ptr<void>>
+      states;  // per position: what a node keeps between runs
   mutable std::map<const Graph*, std::unique_ptr<Executor>> bodies;
 
   using Values = std::vector<Tensor>;  // by value index; undefined() where not computed or freed
@@ -72,7 +82,8 @@ struct Executor::Plan {
     }
     last_read.resize(order.size());
     for (const auto& [v, i] : last) {
-      if (v.valid() && !graph.is_output(v) && !graph.value(v).initializer.defined()) last_read[i].push_back(v);
+      if (v.valid() && !graph.is_output(v) && !graph.value(v).initializer.defined())
+        last_read[i].push_back(v);
     }
     states.resize(order.size());
     for (const ValueId v : graph.value_ids()) {
@@ -86,12 +97,14 @@ struct Executor::Plan {
     return ids.empty() ? 0 : static_cast<std::size_t>(ids.back().index) + 1;
   }
 
-  std::vector<Tensor> run_body(const Graph& body, const std::vector<Tensor>& inputs, const Values& outer) const {
+  std::vector<Tensor> run_body(const Graph& body, const std::vector<Tensor>& inputs,
+                               const Values& outer) const {
     auto& executor = bodies[&body];
     if (!executor) executor = std::make_unique<Executor>(body, precision);
     Feeds feeds;
     if (inputs.size() != body.inputs().size()) {
-      throw Error({.what = "subgraph called with the wrong number of inputs", .got = std::to_string(inputs.size()),
+      throw Error({.what = "subgraph called with the wrong number of inputs",
+                   .got = std::to_string(inputs.size()),
                    .expected = std::to_string(body.inputs().size())});
     }
     for (std::size_t i = 0; i < inputs.size(); ++i) feeds[body.name(body.inputs()[i])] = inputs[i];
@@ -131,7 +144,8 @@ struct Executor::Plan {
       tensors.push_back(t.defined() ? &t : nullptr);
     }
     const auto out = infer_node(graph, order[i], types, tensors, precision);
-    for (const TensorType& t : out) c.outputs.push_back(t.known() ? Tensor(t.dtype, t.shape()) : Tensor());
+    for (const TensorType& t : out)
+      c.outputs.push_back(t.known() ? Tensor(t.dtype, t.shape()) : Tensor());
   }
 
   void run_node(std::size_t i, Values& values) const {
@@ -148,14 +162,16 @@ struct Executor::Plan {
       const ValueId v = c.node->outputs[k];
       if (!v.valid()) continue;
       if (!c.outputs[k].defined()) {
-        throw Error({.what = "operator gave no output " + std::to_string(k), .where = place_of(graph, order[i]),
+        throw Error({.what = "operator gave no output " + std::to_string(k),
+                     .where = place_of(graph, order[i]),
                      .kind = ErrorKind::unsupported});
       }
       values[static_cast<std::size_t>(v.index)] = std::move(c.outputs[k]);
     }
   }
 
-  std::map<std::string, Tensor> run(const Feeds& feeds, Observer* observer, const std::set<std::string>& also) const {
+  std::map<std::string, Tensor> run(const Feeds& feeds, Observer* observer,
+                                    const std::set<std::string>& also) const {
     Values values(value_slots());
     for (const auto& [v, t] : initializers) values[static_cast<std::size_t>(v.index)] = t;
     std::map<std::string, Tensor> kept;
@@ -167,14 +183,16 @@ struct Executor::Plan {
     };
     for (const auto& [name, tensor] : feeds) {
       const ValueId v = *graph.find_value(name);
-      values[static_cast<std::size_t>(v.index)] = convert(tensor, widened(tensor.dtype(), precision));
+      values[static_cast<std::size_t>(v.index)] =
+          convert(tensor, widened(tensor.dtype(), precision));
       computed(v);
     }
     for (std::size_t i = 0; i < order.size(); ++i) {
       const auto start = Clock::now();
       run_node(i, values);
       if (observer != nullptr) {
-        observer->on_node(graph, order[i], std::chrono::duration<double>(Clock::now() - start).count());
+        observer->on_node(graph, order[i],
+                          std::chrono::duration<double>(Clock::now() - start).count());
       }
       for (const ValueId v : graph.node(order[i]).outputs) computed(v);
       for (const ValueId v : last_read[i]) values[static_cast<std::size_t>(v.index)] = Tensor();

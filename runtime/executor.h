@@ -27,14 +27,16 @@ class Observer {
 
 class Executor {
  public:
-  /// Takes a copy of the graph (buffers are shared). Throws Error (unsupported) naming the first operator it does not have.
+  /// Takes a copy of the graph (buffers are shared). Throws Error (unsupported) naming the first
+  /// operator it does not have.
   Executor(Graph graph, Precision precision);
   ~Executor();
   Executor(Executor&&) noexcept;
   Executor& operator=(Executor&&) noexcept;
 
-  /// Runs the graph. `feeds` gives every input by name (defaults may be left out); names, types and fixed sizes are checked.
-  /// Returns the graph outputs and every value named in `also`. Under f64 and dd float tensors come back widened.
+  /// Runs the graph. `feeds` gives every input by name (defaults may be left out); names, types and
+  /// fixed sizes are checked. Returns the graph outputs and every value named in `also`. Under f64
+  /// and dd float tensors come back widened.
   std::map<std::string, Tensor> run(const Feeds& feeds, Observer* observer = nullptr,
                                     const std::set<std::string>& also = {}) const;
   const Graph& graph() const;
@@ -45,7 +47,8 @@ class Executor {
   std::unique_ptr<Plan> plan_;
 };
 
-/// Checks feeds against the declared inputs: unknown or missing names, element types, ranks and fixed sizes.
+/// Checks feeds against the declared inputs: unknown or missing names, element types, ranks and
+/// fixed sizes.
 void check_feeds(const Graph& g, const Feeds& feeds);
 
 }  // namespace assay

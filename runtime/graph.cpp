@@ -18,7 +18,8 @@ std::string to_string(const ValueType& t) {
 }
 
 std::string describe(const Node& node) {
-  return node.name.empty() ? "node of type " + node.op_type : "node '" + node.name + "' (" + node.op_type + ")";
+  return node.name.empty() ? "node of type " + node.op_type
+                           : "node '" + node.name + "' (" + node.op_type + ")";
 }
 
 // ---- building
@@ -27,7 +28,9 @@ ValueId Graph::add_value(const std::string& name, ValueType type) {
   if (name.empty()) throw Error({.what = "a value needs a name"});
   const auto index = static_cast<std::int32_t>(values_.size());
   if (!by_name_.emplace(name, index).second) {
-    throw Error({.what = "two values have the same name", .got = "'" + name + "'", .expected = "unique names"});
+    throw Error({.what = "two values have the same name",
+                 .got = "'" + name + "'",
+                 .expected = "unique names"});
   }
   values_.push_back({.name = name, .type = std::move(type)});
   value_alive_.push_back(1);
@@ -62,8 +65,10 @@ NodeId Graph::add_node(Node node) {
     if (!v.valid()) continue;
     Value& value = values_[at(v)];
     if (value.producer.valid() || value.is_input || value.initializer.defined()) {
-      throw Error({.what = "two nodes or inputs give the same value", .where = describe(node),
-                   .got = "'" + value.name + "'", .expected = "one producer"});
+      throw Error({.what = "two nodes or inputs give the same value",
+                   .where = describe(node),
+                   .got = "'" + value.name + "'",
+                   .expected = "one producer"});
     }
     value.producer = id;
   }
@@ -108,7 +113,9 @@ std::vector<ValueId> Graph::value_ids() const {
   return ids;
 }
 
-std::int64_t Graph::node_count() const { return std::count(node_alive_.begin(), node_alive_.end(), 1); }
+std::int64_t Graph::node_count() const {
+  return std::count(node_alive_.begin(), node_alive_.end(), 1);
+}
 
 std::optional<ValueId> Graph::find_value(const std::string& name) const {
   const auto it = by_name_.find(name);
@@ -123,7 +130,9 @@ std::optional<NodeId> Graph::find_node(const std::string& name) const {
   return std::nullopt;
 }
 
-bool Graph::is_output(ValueId v) const { return std::find(outputs_.begin(), outputs_.end(), v) != outputs_.end(); }
+bool Graph::is_output(ValueId v) const {
+  return std::find(outputs_.begin(), outputs_.end(), v) != outputs_.end();
+}
 
 const Tensor* Graph::constant(ValueId v) const {
   if (!v.valid()) return nullptr;
@@ -132,7 +141,8 @@ const Tensor* Graph::constant(ValueId v) const {
 }
 
 std::int64_t Graph::use_count(ValueId v) const {
-  return static_cast<std::int64_t>(value(v).readers.size()) + std::count(outputs_.begin(), outputs_.end(), v);
+  return static_cast<std::int64_t>(value(v).readers.size()) +
+         std::count(outputs_.begin(), outputs_.end(), v);
 }
 
 const Node* Graph::producer(ValueId v) const {
@@ -171,7 +181,8 @@ std::vector<NodeId> Graph::topological_order() const {
     for (const NodeId n : node_ids()) {
       if (missing[at(n)] > 0) {
         const Node& stuck = node(n);
-        const std::string out = stuck.has_output(0) ? ", output '" + name(stuck.outputs[0]) + "'" : "";
+        const std::string out =
+            stuck.has_output(0) ? ", output '" + name(stuck.outputs[0]) + "'" : "";
         throw Error({.what = "the graph has a cycle", .where = describe(stuck) + out});
       }
     }
@@ -201,7 +212,9 @@ void Graph::set_input(NodeId n, std::size_t i, ValueId v) {
   add_reader(v, n);
 }
 
-void Graph::set_attributes(NodeId n, Attributes attributes) { nodes_[at(n)].attributes = std::move(attributes); }
+void Graph::set_attributes(NodeId n, Attributes attributes) {
+  nodes_[at(n)].attributes = std::move(attributes);
+}
 
 void Graph::set_op(NodeId n, const std::string& op_type, const std::string& domain) {
   nodes_[at(n)].op_type = op_type;
@@ -254,10 +267,13 @@ void Graph::rename(ValueId v, const std::string& new_name) {
   Value& x = values_[at(v)];
   if (x.name == new_name) return;
   if (by_name_.count(new_name)) {
-    throw Error({.what = "two values have the same name", .got = "'" + new_name + "'", .expected = "unique names"});
+    throw Error({.what = "two values have the same name",
+                 .got = "'" + new_name + "'",
+                 .expected = "unique names"});
   }
   const std::string old = x.name;
-  for (const NodeId n : std::set<NodeId>(x.readers.begin(), x.readers.end())) rename_capture(n, old, new_name);
+  for (const NodeId n : std::set<NodeId>(x.readers.begin(), x.readers.end()))
+    rename_capture(n, old, new_name);
   // A nested subgraph that captures through this graph follows too.
   by_name_.erase(old);
   by_name_[new_name] = v.index;
@@ -325,12 +341,15 @@ void Graph::verify() const {
     for (const auto& list : {x.inputs, x.captures}) {
       for (const ValueId v : list) {
         if (!v.valid()) continue;
-        if (!alive(v)) throw Error({.what = "input refers to an erased value", .where = describe(x)});
+        if (!alive(v))
+          throw Error({.what = "input refers to an erased value", .where = describe(x)});
         const Value& in = value(v);
         const bool known = in.producer.valid() || in.is_input || in.initializer.defined() ||
                            std::find(captures_.begin(), captures_.end(), v) != captures_.end();
         if (!known) {
-          throw Error({.what = "input is given by nothing", .where = describe(x), .got = "'" + in.name + "'",
+          throw Error({.what = "input is given by nothing",
+                       .where = describe(x),
+                       .got = "'" + in.name + "'",
                        .expected = "a node output, graph input or initializer"});
         }
         ASSAY_ASSERT(std::count(in.readers.begin(), in.readers.end(), n) >= 1);
@@ -342,7 +361,8 @@ void Graph::verify() const {
     const Value& x = value(v);
     const bool known = x.producer.valid() || x.is_input || x.initializer.defined() ||
                        std::find(captures_.begin(), captures_.end(), v) != captures_.end();
-    if (!known) throw Error({.what = "graph output is given by nothing", .got = "'" + x.name + "'"});
+    if (!known)
+      throw Error({.what = "graph output is given by nothing", .got = "'" + x.name + "'"});
   }
   topological_order();
 }
@@ -381,8 +401,10 @@ class Extractor {
       for (ValueId& v : copy.captures) v = mapped(v);
       for (ValueId& v : copy.outputs) {
         // A cut value may be an input here although its node is needed for another output.
-        if (v.valid() && map_.count(v)) v = to_.add_value(to_.fresh_name(from_.name(v) + "_recomputed"));
-        else v = mapped(v);
+        if (v.valid() && map_.count(v))
+          v = to_.add_value(to_.fresh_name(from_.name(v) + "_recomputed"));
+        else
+          v = mapped(v);
       }
       to_.add_node(std::move(copy));
     }
@@ -408,7 +430,8 @@ class Extractor {
 
 }  // namespace
 
-Graph extract(const Graph& g, const std::vector<ValueId>& inputs, const std::vector<ValueId>& outputs) {
+Graph extract(const Graph& g, const std::vector<ValueId>& inputs,
+              const std::vector<ValueId>& outputs) {
   Graph part;
   part.info = g.info;
   Extractor extractor(g, part);

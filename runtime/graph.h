@@ -1,8 +1,8 @@
 // Graph: a value. Nodes and values are addressed by typed ids that stay valid until erased.
 //
-// Names are the wiring of a file and are unique here: two values never share one. Constant nodes of a file are read as
-// initializers, so "constant" means one thing. A value that is an initializer AND a graph input (IR >= 4) is a default that
-// the caller may override; it is not a constant.
+// Names are the wiring of a file and are unique here: two values never share one. Constant nodes of
+// a file are read as initializers, so "constant" means one thing. A value that is an initializer
+// AND a graph input (IR >= 4) is a default that the caller may override; it is not a constant.
 #pragma once
 
 #include <compare>
@@ -47,15 +47,16 @@ struct Value {
   NodeId producer = {};     ///< invalid for inputs and initializers
   Tensor initializer = {};  ///< defined() for initializers
   bool is_input = false;
-  std::vector<NodeId> readers = {};  ///< nodes that read it as input or capture, one entry per reading slot
+  std::vector<NodeId> readers =
+      {};  ///< nodes that read it as input or capture, one entry per reading slot
 };
 
 struct Node {
   std::string name;
   std::string op_type;
-  std::string domain = {};  ///< "" is ai.onnx
-  std::vector<ValueId> inputs = {};    ///< an invalid id is an absent optional input
-  std::vector<ValueId> outputs = {};   ///< an invalid id is an unnamed output
+  std::string domain = {};            ///< "" is ai.onnx
+  std::vector<ValueId> inputs = {};   ///< an invalid id is an absent optional input
+  std::vector<ValueId> outputs = {};  ///< an invalid id is an unnamed output
   Attributes attributes = {};
   std::vector<ValueId> captures = {};  ///< outer values that the node's subgraphs read, each once
 
@@ -73,7 +74,7 @@ struct ModelInfo {
   std::string producer_version = {};
   std::string graph_name = "graph";
   std::string doc = {};
-  std::map<std::string, std::int64_t> opsets = {};    ///< domain -> version
+  std::map<std::string, std::int64_t> opsets = {};  ///< domain -> version
   std::map<std::string, std::string> metadata = {};
 };
 
@@ -103,9 +104,13 @@ class Graph {
   std::vector<NodeId> node_ids() const;    ///< live nodes in insertion order
   std::vector<ValueId> value_ids() const;  ///< live values in insertion order
   std::int64_t node_count() const;
-  const std::vector<ValueId>& inputs() const { return inputs_; }      ///< true inputs, overridable defaults included
+  const std::vector<ValueId>& inputs() const {
+    return inputs_;
+  }  ///< true inputs, overridable defaults included
   const std::vector<ValueId>& outputs() const { return outputs_; }
-  const std::vector<ValueId>& captures() const { return captures_; }  ///< of a subgraph: values of the outer graph, by name
+  const std::vector<ValueId>& captures() const {
+    return captures_;
+  }  ///< of a subgraph: values of the outer graph, by name
   std::optional<ValueId> find_value(const std::string& name) const;
   std::optional<NodeId> find_node(const std::string& name) const;
   const std::string& name(ValueId v) const { return value(v).name; }
@@ -117,7 +122,8 @@ class Graph {
   /// The node that writes `v`, or nullptr.
   const Node* producer(ValueId v) const;
   std::int64_t opset(const std::string& domain = "") const;
-  /// Nodes so that each follows what it reads; stable with respect to insertion. Throws Error naming a node of a cycle.
+  /// Nodes so that each follows what it reads; stable with respect to insertion. Throws Error
+  /// naming a node of a cycle.
   std::vector<NodeId> topological_order() const;
 
   // ---- rewriting
@@ -127,24 +133,30 @@ class Graph {
   void set_type(ValueId v, ValueType type) { values_[at(v)].type = std::move(type); }
   /// Turns a free value (no producer) into an initializer, or replaces an initializer's tensor.
   void set_initializer(ValueId v, Tensor tensor);
-  /// All readers and graph outputs of `from` then use `to`. Captures by subgraphs follow by renaming inside them.
+  /// All readers and graph outputs of `from` then use `to`. Captures by subgraphs follow by
+  /// renaming inside them.
   void replace_uses(ValueId from, ValueId to);
-  /// Gives `v` the name of `with`, and `with` a fresh one. Used so that a rewrite keeps the name of its root output.
+  /// Gives `v` the name of `with`, and `with` a fresh one. Used so that a rewrite keeps the name of
+  /// its root output.
   void swap_names(ValueId v, ValueId with);
   void rename(ValueId v, const std::string& name);
-  void erase_node(NodeId n);  ///< its outputs stay as free values until erased or produced again
+  void erase_node(NodeId n);    ///< its outputs stay as free values until erased or produced again
   void erase_value(ValueId v);  ///< must have neither producer nor uses
-  /// Erases nodes none of whose outputs is used, and free values and initializers without uses; repeats until nothing changes.
+  /// Erases nodes none of whose outputs is used, and free values and initializers without uses;
+  /// repeats until nothing changes.
   void remove_dead();
   void set_inputs(std::vector<ValueId> inputs);
   void set_outputs(std::vector<ValueId> outputs) { outputs_ = std::move(outputs); }
 
-  /// Full consistency check (wiring, names, readers, producers, acyclic). Throws Error naming what is wrong.
+  /// Full consistency check (wiring, names, readers, producers, acyclic). Throws Error naming what
+  /// is wrong.
   void verify() const;
 
  private:
   template <class T>
-  static std::size_t at(Id<T> id) { return static_cast<std::size_t>(id.index); }
+  static std::size_t at(Id<T> id) {
+    return static_cast<std::size_t>(id.index);
+  }
   void add_reader(ValueId v, NodeId n);
   void drop_reader(ValueId v, NodeId n);
   void rename_capture(NodeId n, const std::string& from, const std::string& to);
@@ -159,8 +171,10 @@ class Graph {
   std::unordered_map<std::string, std::int32_t> by_name_;
 };
 
-/// The part of `g` between `inputs` and `outputs` as a graph of its own, value names kept; initializers come along (buffers
-/// shared). Throws Error when an output depends on something that is neither an input nor a constant.
-Graph extract(const Graph& g, const std::vector<ValueId>& inputs, const std::vector<ValueId>& outputs);
+/// The part of `g` between `inputs` and `outputs` as a graph of its own, value names kept;
+/// initializers come along (buffers shared). Throws Error when an output depends on something that
+/// is neither an input nor a constant.
+Graph extract(const Graph& g, const std::vector<ValueId>& inputs,
+              const std::vector<ValueId>& outputs);
 
 }  // namespace assay

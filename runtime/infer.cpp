@@ -15,7 +15,9 @@ TensorType declared(const ValueType& t, Precision p) {
   return type;
 }
 
-bool is_shape_type(DType t) { return t == DType::int64 || t == DType::int32 || t == DType::boolean; }
+bool is_shape_type(DType t) {
+  return t == DType::int64 || t == DType::int32 || t == DType::boolean;
+}
 
 class Inference {
  public:
@@ -31,13 +33,15 @@ class Inference {
  private:
   void seed_input(ValueId v, const std::map<std::string, Shape>& input_shapes) {
     TensorType type = declared(g_.value(v).type, precision_);
-    if (const auto it = input_shapes.find(g_.name(v)); it != input_shapes.end()) type.dims = it->second.vec();
+    if (const auto it = input_shapes.find(g_.name(v)); it != input_shapes.end())
+      type.dims = it->second.vec();
     found_.types[v] = std::move(type);
   }
 
   TensorType type_of(ValueId v) {
     if (!v.valid()) return {};
-    if (const Tensor* t = g_.constant(v)) return {widened(t->dtype(), precision_), t->shape().vec()};
+    if (const Tensor* t = g_.constant(v))
+      return {widened(t->dtype(), precision_), t->shape().vec()};
     const auto it = found_.types.find(v);
     return it == found_.types.end() ? TensorType{} : it->second;
   }
@@ -73,8 +77,10 @@ class Inference {
     fold(n, types, constants);
   }
 
-  /// Evaluates shape arithmetic: every input known (Shape needs only the type), small integer result.
-  void fold(NodeId n, const std::vector<TensorType>& types, const std::vector<const Tensor*>& constants) {
+  /// Evaluates shape arithmetic: every input known (Shape needs only the type), small integer
+  /// result.
+  void fold(NodeId n, const std::vector<TensorType>& types,
+            const std::vector<const Tensor*>& constants) {
     const Node& node = g_.node(n);
     if (node.outputs.size() != 1 || !node.outputs[0].valid() || !node.captures.empty()) return;
     const TensorType& out = found_.types[node.outputs[0]];
@@ -82,7 +88,8 @@ class Inference {
     EvalContext context;
     if (node.is("Shape") || node.is("Size")) {
       if (!types[0].known()) return;
-      context.inputs = {Tensor(types[0].dtype, types[0].shape(), nullptr)};  // only its shape is read
+      context.inputs = {
+          Tensor(types[0].dtype, types[0].shape(), nullptr)};  // only its shape is read
     } else {
       for (std::size_t i = 0; i < node.inputs.size(); ++i) {
         if (!node.inputs[i].valid()) {
@@ -90,7 +97,8 @@ class Inference {
           continue;
         }
         if (constants[i] == nullptr || constants[i]->numel() > small_constant) return;
-        context.inputs.push_back(convert(*constants[i], widened(constants[i]->dtype(), precision_)));
+        context.inputs.push_back(
+            convert(*constants[i], widened(constants[i]->dtype(), precision_)));
       }
     }
     const OpDef* def = find_op(node.domain, node.op_type, g_.opset(node.domain));
@@ -122,8 +130,10 @@ Shape StaticTypes::shape(const Graph& g, ValueId v) const {
   if (const Tensor* t = g.constant(v)) return t->shape();
   const TensorType& t = type(v);
   if (t.known()) return t.shape();
-  throw Error({.what = "shape is not known before running", .where = "value '" + g.name(v) + "'",
-               .got = to_string(t), .advice = "give the sizes of the inputs with --shape NAME=1x3x224x224"});
+  throw Error({.what = "shape is not known before running",
+               .where = "value '" + g.name(v) + "'",
+               .got = to_string(t),
+               .advice = "give the sizes of the inputs with --shape NAME=1x3x224x224"});
 }
 
 std::string place_of(const Graph& g, NodeId n) {
@@ -135,7 +145,8 @@ std::string place_of(const Graph& g, NodeId n) {
   return text;
 }
 
-std::vector<TensorType> infer_node(const Graph& g, NodeId n, const std::vector<TensorType>& input_types,
+std::vector<TensorType> infer_node(const Graph& g, NodeId n,
+                                   const std::vector<TensorType>& input_types,
                                    const std::vector<const Tensor*>& inputs, Precision precision) {
   const Node& node = g.node(n);
   const OpDef& def = require_op(node, g.opset(node.domain));
@@ -147,7 +158,8 @@ std::vector<TensorType> infer_node(const Graph& g, NodeId n, const std::vector<T
   context.constants = inputs;
   context.outputs.resize(node.outputs.size());
   if (def.infer == nullptr) return context.outputs;
-  // A required input of unknown rank leaves the outputs unknown: operators only see what they can work with.
+  // A required input of unknown rank leaves the outputs unknown: operators only see what they can
+  // work with.
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     if (node.inputs[i].valid() && !input_types[i].dims) return context.outputs;
   }
@@ -168,7 +180,9 @@ std::int64_t macs_of(const Graph& g, NodeId n, const StaticTypes& types) {
   context.opset = g.opset(node.domain);
   for (const ValueId v : node.inputs) {
     const Tensor* t = g.constant(v);
-    context.input_types.push_back(!v.valid() ? TensorType{} : t ? TensorType::of(*t) : types.type(v));
+    context.input_types.push_back(!v.valid() ? TensorType{}
+                                  : t        ? TensorType::of(*t)
+                                             : types.type(v));
     context.constants.push_back(t);
     if (v.valid() && !context.input_types.back().known()) return 0;
   }

@@ -15,7 +15,8 @@ std::map<Key, std::vector<OpDef>>& registry() {
 
 void add(OpDef def) {
   auto& versions = registry()[{def.domain, def.type}];
-  const auto later = std::find_if(versions.begin(), versions.end(), [&](const OpDef& d) { return d.since > def.since; });
+  const auto later = std::find_if(versions.begin(), versions.end(),
+                                  [&](const OpDef& d) { return d.since > def.since; });
   versions.insert(later, std::move(def));
 }
 
@@ -23,10 +24,14 @@ void add(OpDef def) {
 
 std::string to_string(Precision p) {
   switch (p) {
-    case Precision::cr: return "cr";
-    case Precision::f32: return "f32";
-    case Precision::f64: return "f64";
-    case Precision::dd: return "dd";
+    case Precision::cr:
+      return "cr";
+    case Precision::f32:
+      return "f32";
+    case Precision::f64:
+      return "f64";
+    case Precision::dd:
+      return "dd";
   }
   return "?";
 }
@@ -69,18 +74,22 @@ std::string to_string(const TensorType& t) {
 }
 
 const TensorType& InferContext::input(std::size_t i) const {
-  if (!has_input(i)) throw Error({.what = "input " + std::to_string(i) + " is required but absent"});
+  if (!has_input(i))
+    throw Error({.what = "input " + std::to_string(i) + " is required but absent"});
   return input_types[i];
 }
 
-void InferContext::set_output(std::size_t i, DType dtype, const Shape& shape) { set_output(i, {dtype, shape.vec()}); }
+void InferContext::set_output(std::size_t i, DType dtype, const Shape& shape) {
+  set_output(i, {dtype, shape.vec()});
+}
 
 void InferContext::set_output(std::size_t i, TensorType type) {
   if (i < outputs.size()) outputs[i] = std::move(type);
 }
 
 const Tensor& EvalContext::input(std::size_t i) const {
-  if (!has_input(i)) throw Error({.what = "input " + std::to_string(i) + " is required but absent"});
+  if (!has_input(i))
+    throw Error({.what = "input " + std::to_string(i) + " is required but absent"});
   return inputs[i];
 }
 
@@ -109,7 +118,8 @@ const OpDef& require_op(const Node& node, std::int64_t opset) {
   if (const OpDef* def = find_op(node.domain, node.op_type, opset)) return *def;
   const std::string full = node.domain.empty() ? node.op_type : node.domain + "." + node.op_type;
   throw Error({.what = "operator " + full + " is not supported at opset " + std::to_string(opset),
-               .where = describe(node), .kind = ErrorKind::unsupported});
+               .where = describe(node),
+               .kind = ErrorKind::unsupported});
 }
 
 std::vector<const OpDef*> all_ops() {

@@ -1,7 +1,8 @@
-// Operators: what an operator is (OpDef), how it registers itself (RegisterOp), and what it sees (InferContext, EvalContext,
-// BoundContext).
+// Operators: what an operator is (OpDef), how it registers itself (RegisterOp), and what it sees
+// (InferContext, EvalContext, BoundContext).
 //
-// An operator is one file in runtime/ops/ that ends with `const RegisterOp registered{{ .type = "Relu", ... }};`.
+// An operator is one file in runtime/ops/ that ends with `const RegisterOp registered{{ .type =
+// "Relu", ... }};`.
 #pragma once
 
 #include <climits>
@@ -23,7 +24,8 @@ enum class Precision {
 };
 std::string to_string(Precision p);
 std::optional<Precision> parse_precision(const std::string& name);
-/// The type that a float type of the model has under `p`: float types become float64 under f64, dd under dd; others stay.
+/// The type that a float type of the model has under `p`: float types become float64 under f64, dd
+/// under dd; others stay.
 DType widened(DType t, Precision p);
 
 /// Type of a value as known before or while running: a size of -1 is unknown.
@@ -31,13 +33,14 @@ struct TensorType {
   DType dtype = DType::undefined;
   std::optional<std::vector<std::int64_t>> dims = {};
 
-  bool known() const;     ///< type, rank and every size are known
-  Shape shape() const;    ///< asserts known()
+  bool known() const;   ///< type, rank and every size are known
+  Shape shape() const;  ///< asserts known()
   static TensorType of(const Tensor& t);
 };
 std::string to_string(const TensorType& t);
 
-/// What shape inference sees. While running, every input is known and is also available as `constant`.
+/// What shape inference sees. While running, every input is known and is also available as
+/// `constant`.
 class InferContext {
  public:
   const Node* node = nullptr;
@@ -51,7 +54,9 @@ class InferContext {
   bool has_input(std::size_t i) const { return node->has_input(i); }
   /// Throws Error when a required input is absent.
   const TensorType& input(std::size_t i) const;
-  const Tensor* constant(std::size_t i) const { return i < constants.size() ? constants[i] : nullptr; }
+  const Tensor* constant(std::size_t i) const {
+    return i < constants.size() ? constants[i] : nullptr;
+  }
   std::size_t input_count() const { return node->inputs.size(); }
   std::size_t output_count() const { return node->outputs.size(); }
   DType widen(DType t) const { return widened(t, precision); }
@@ -67,10 +72,11 @@ class EvalContext {
   const Node* node = nullptr;
   std::int64_t opset = 1;
   Precision precision = Precision::f32;
-  std::vector<Tensor> inputs = {};   ///< undefined() where absent
+  std::vector<Tensor> inputs = {};  ///< undefined() where absent
   std::vector<Tensor> outputs = {};
-  Subgraph run_subgraph = {};        ///< runs a body with the outer values it captures
-  std::shared_ptr<void>* state = nullptr;  ///< kept by the executor per node between runs (packed weights)
+  Subgraph run_subgraph = {};  ///< runs a body with the outer values it captures
+  std::shared_ptr<void>* state =
+      nullptr;  ///< kept by the executor per node between runs (packed weights)
 
   const Attributes& attributes() const { return node->attributes; }
   bool has_input(std::size_t i) const { return i < inputs.size() && inputs[i].defined(); }
@@ -81,10 +87,15 @@ class EvalContext {
   Tensor& allocate(std::size_t i, DType dtype, Shape shape);
   DType widen(DType t) const { return widened(t, precision); }
   template <class T>
-  std::span<const T> in(std::size_t i) const { return input(i).data<T>(); }
+  std::span<const T> in(std::size_t i) const {
+    return input(i).data<T>();
+  }
   template <class T>
-  std::span<T> out(std::size_t i) { return outputs.at(i).mutable_data<T>(); }
-  /// The node's cached object of type S, made by `make` on first use. Valid while inputs marked constant stay the same.
+  std::span<T> out(std::size_t i) {
+    return outputs.at(i).mutable_data<T>();
+  }
+  /// The node's cached object of type S, made by `make` on first use. Valid while inputs marked
+  /// constant stay the same.
   template <class S, class Make>
   S& cached(Make&& make) {
     if (!*state) *state = std::make_shared<S>(make());
@@ -92,11 +103,14 @@ class EvalContext {
   }
   /// True when input `i` is an initializer nobody can override: what derives from it may be cached.
   std::vector<char> constant_input = {};
-  bool is_constant(std::size_t i) const { return i < constant_input.size() && constant_input[i] != 0; }
+  bool is_constant(std::size_t i) const {
+    return i < constant_input.size() && constant_input[i] != 0;
+  }
 };
 
-/// What the rounding radius of an operator is computed from. A radius bounds |computed - exact| per element, where exact is the
-/// real-number result of the part of the graph since the last exact tensor.
+/// What the rounding radius of an operator is computed from. A radius bounds |computed - exact| per
+/// element, where exact is the real-number result of the part of the graph since the last exact
+/// tensor.
 struct BoundContext {
   const Node* node = nullptr;
   std::int64_t opset = 1;
@@ -117,21 +131,23 @@ using Eval = void (*)(EvalContext&);
 using Bound = void (*)(BoundContext&);
 /// Multiply-accumulates of one run; called with known input types and filled outputs.
 using Macs = std::int64_t (*)(const InferContext&);
-/// The node as a graph of standard operators with the node's inputs and outputs in order: written as a function of the file.
+/// The node as a graph of standard operators with the node's inputs and outputs in order: written
+/// as a function of the file.
 using Decompose = Graph (*)(const Node&);
 
-/// `cr` of operators whose eval is already exact or correctly rounded in float32 (copies, selections, integers).
+/// `cr` of operators whose eval is already exact or correctly rounded in float32 (copies,
+/// selections, integers).
 inline constexpr Eval same_as_eval = nullptr;
 
 struct OpDef {
   std::string type;
   std::string domain = {};
-  int since = 1;           ///< first opset in which these semantics hold
-  int until = INT_MAX;     ///< last opset
+  int since = 1;        ///< first opset in which these semantics hold
+  int until = INT_MAX;  ///< last opset
   Infer infer = nullptr;
-  Eval eval = nullptr;     ///< f32, f64, dd by the element types of the inputs
+  Eval eval = nullptr;  ///< f32, f64, dd by the element types of the inputs
   Eval cr = same_as_eval;
-  Bound bound = nullptr;   ///< nullptr: no radius; regions through it are judged by other evidence
+  Bound bound = nullptr;  ///< nullptr: no radius; regions through it are judged by other evidence
   Macs macs = nullptr;
   Decompose decompose = nullptr;
 };

@@ -55,7 +55,8 @@ std::vector<std::int64_t> broadcast_strides(const Shape& from, const Shape& to) 
   const auto own = from.strides();
   std::vector<std::int64_t> s(static_cast<std::size_t>(to.rank()), 0);
   for (std::int64_t i = 1; i <= from.rank(); ++i) {
-    if (from[-i] != 1) s[static_cast<std::size_t>(to.rank() - i)] = own[static_cast<std::size_t>(from.rank() - i)];
+    if (from[-i] != 1)
+      s[static_cast<std::size_t>(to.rank() - i)] = own[static_cast<std::size_t>(from.rank() - i)];
   }
   return s;
 }
@@ -63,8 +64,10 @@ std::vector<std::int64_t> broadcast_strides(const Shape& from, const Shape& to) 
 std::int64_t normalize_axis(std::int64_t axis, std::int64_t rank) {
   const std::int64_t a = axis < 0 ? axis + rank : axis;
   if (a < 0 || a >= rank) {
-    throw Error({.what = "axis out of range", .got = std::to_string(axis),
-                 .expected = "an axis in [-" + std::to_string(rank) + ", " + std::to_string(rank) + ")"});
+    throw Error(
+        {.what = "axis out of range",
+         .got = std::to_string(axis),
+         .expected = "an axis in [-" + std::to_string(rank) + ", " + std::to_string(rank) + ")"});
   }
   return a;
 }

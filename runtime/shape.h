@@ -10,7 +10,8 @@
 
 namespace assay {
 
-/// The sizes of a tensor, outermost first; an empty shape is a scalar. Zero is a legal size, negative is not.
+/// The sizes of a tensor, outermost first; an empty shape is a scalar. Zero is a legal size,
+/// negative is not.
 class Shape {
  public:
   Shape() = default;
@@ -46,7 +47,8 @@ std::string to_string(const Shape& s);
 /// Multidirectional (NumPy) broadcasting; nullopt when the shapes do not fit.
 std::optional<Shape> broadcast(const Shape& a, const Shape& b);
 
-/// Strides that read a tensor of shape `from` as if it had the shape `to` (0 on repeated axes, rank of `to`).
+/// Strides that read a tensor of shape `from` as if it had the shape `to` (0 on repeated axes, rank
+/// of `to`).
 std::vector<std::int64_t> broadcast_strides(const Shape& from, const Shape& to);
 
 /// `axis` counted from 0. Throws Error when outside [-rank, rank).

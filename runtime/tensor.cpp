@@ -15,7 +15,8 @@ std::int64_t checked_bytes(DType dtype, const Shape& shape) {
   const std::int64_t n = shape.numel();
   std::int64_t bytes = 0;
   if (__builtin_mul_overflow(n, size_of(dtype), &bytes) || bytes > tensor_limit) {
-    throw Error({.what = "tensor is larger than the limit", .got = to_string(dtype) + " " + to_string(shape),
+    throw Error({.what = "tensor is larger than the limit",
+                 .got = to_string(dtype) + " " + to_string(shape),
                  .expected = "at most " + std::to_string(tensor_limit) + " bytes",
                  .advice = "raise --max-tensor-bytes if this is meant"});
   }
@@ -27,8 +28,10 @@ template <class To>
 To integer_from_double(double x) {
   if (std::isnan(x)) return To{0};
   const double r = std::nearbyint(x);
-  if (r <= static_cast<double>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();
-  if (r >= static_cast<double>(std::numeric_limits<To>::max())) return std::numeric_limits<To>::max();
+  if (r <= static_cast<double>(std::numeric_limits<To>::min()))
+    return std::numeric_limits<To>::min();
+  if (r >= static_cast<double>(std::numeric_limits<To>::max()))
+    return std::numeric_limits<To>::max();
   return static_cast<To>(r);
 }
 
@@ -41,12 +44,14 @@ double as_double(From x) {
   }
 }
 
-/// The double to round in place of a dd: rounded to odd, so that a second rounding to 24 bits or fewer is correct.
+/// The double to round in place of a dd: rounded to odd, so that a second rounding to 24 bits or
+/// fewer is correct.
 double odd_rounded(const dd& x) {
   const double hi = dd_hi(x);
   const double lo = dd_lo(x);
   if (lo == 0.0 || !std::isfinite(hi) || (std::bit_cast<std::uint64_t>(hi) & 1U) != 0) return hi;
-  return std::nextafter(hi, lo > 0 ? std::numeric_limits<double>::infinity() : -std::numeric_limits<double>::infinity());
+  return std::nextafter(hi, lo > 0 ? std::numeric_limits<double>::infinity()
+                                   : -std::numeric_limits<double>::infinity());
 }
 
 template <class To, class From>
@@ -77,16 +82,18 @@ void set_max_tensor_bytes(std::int64_t bytes) { tensor_limit = bytes; }
 
 Tensor::Tensor(DType dtype, Shape shape) : dtype_(dtype), shape_(std::move(shape)) {
   if (size_of(dtype) == 0) {
-    throw Error({.what = "unsupported element type", .got = to_string(dtype), .kind = ErrorKind::unsupported});
+    throw Error({.what = "unsupported element type",
+                 .got = to_string(dtype),
+                 .kind = ErrorKind::unsupported});
   }
   const std::int64_t bytes = checked_bytes(dtype, shape_);
   numel_ = bytes / size_of(dtype);
   const std::size_t rounded = (static_cast<std::size_t>(bytes) + 127) / 64 * 64;
   void* memory = std::aligned_alloc(64, rounded);
   if (memory == nullptr) throw std::bad_alloc();
-  memory_ = std::shared_ptr<const std::byte>(static_cast<std::byte*>(memory), [](const std::byte* p) {
-    std::free(const_cast<std::byte*>(p));
-  });
+  memory_ = std::shared_ptr<const std::byte>(
+      static_cast<std::byte*>(memory),
+      [](const std::byte* p) { std::free(const_cast<std::byte*>(p)); });
 }
 
 Tensor::Tensor(DType dtype, Shape shape, std::shared_ptr<const std::byte> memory)
@@ -102,7 +109,8 @@ void Tensor::check_type(DType t) const { ASSAY_ASSERT(t == dtype_); }
 
 Tensor Tensor::reshaped(Shape shape) const {
   if (shape.numel() != numel_) {
-    throw Error({.what = "cannot reshape " + to_string(shape_), .got = to_string(shape),
+    throw Error({.what = "cannot reshape " + to_string(shape_),
+                 .got = to_string(shape),
                  .expected = std::to_string(numel_) + " elements"});
   }
   return Tensor(dtype_, std::move(shape), memory_);
@@ -119,7 +127,8 @@ Tensor Tensor::rows(std::int64_t begin, std::int64_t end) const {
   const std::int64_t row = shape_.numel(1, shape_.rank()) * size_of(dtype_);
   Shape part = shape_;
   part[0] = end - begin;
-  return Tensor(dtype_, part, std::shared_ptr<const std::byte>(memory_, memory_.get() + begin * row));
+  return Tensor(dtype_, part,
+                std::shared_ptr<const std::byte>(memory_, memory_.get() + begin * row));
 }
 
 Tensor convert(const Tensor& t, DType to) {

@@ -13,11 +13,13 @@
 
 namespace assay {
 
-/// Largest single tensor Assay allocates, in bytes (default 16 GiB); a model may not ask for more. Set by --max-tensor-bytes.
+/// Largest single tensor Assay allocates, in bytes (default 16 GiB); a model may not ask for more.
+/// Set by --max-tensor-bytes.
 std::int64_t max_tensor_bytes();
 void set_max_tensor_bytes(std::int64_t bytes);
 
-/// A dense row-major tensor. Copies share the buffer; whoever writes into a buffer must be its maker.
+/// A dense row-major tensor. Copies share the buffer; whoever writes into a buffer must be its
+/// maker.
 class Tensor {
  public:
   Tensor() = default;
@@ -53,9 +55,12 @@ class Tensor {
   template <class T>
   std::span<T> mutable_data() {
     check_type(dtype_of<T>);
-    return {reinterpret_cast<T*>(const_cast<std::byte*>(memory_.get())), static_cast<std::size_t>(numel_)};
+    return {reinterpret_cast<T*>(const_cast<std::byte*>(memory_.get())),
+            static_cast<std::size_t>(numel_)};
   }
-  std::span<const std::byte> raw() const { return {memory_.get(), static_cast<std::size_t>(bytes())}; }
+  std::span<const std::byte> raw() const {
+    return {memory_.get(), static_cast<std::size_t>(bytes())};
+  }
   std::span<std::byte> mutable_raw() {
     return {const_cast<std::byte*>(memory_.get()), static_cast<std::size_t>(bytes())};
   }
@@ -76,8 +81,9 @@ class Tensor {
   std::shared_ptr<const std::byte> memory_;
 };
 
-/// Element conversion with one correct rounding (nearest even, saturating for float to integer is NOT done: out-of-range
-/// float to integer gives the nearest bound, NaN gives 0). float32 to float64 and dd is exact.
+/// Element conversion with one correct rounding (nearest even, saturating for float to integer is
+/// NOT done: out-of-range float to integer gives the nearest bound, NaN gives 0). float32 to
+/// float64 and dd is exact.
 Tensor convert(const Tensor& t, DType to);
 
 /// All elements as double (dd and 64-bit integers rounded), for reports and small parameter reads.

@@ -18,8 +18,10 @@ std::vector<Command>& commands() {
 }
 
 constexpr const char* footer =
-    "Exit codes: 0 pass, 1 a gate failed, 2 wrong usage or unreadable input, 3 unsupported operator or type,\n"
-    "4 undecided under --strict, 5 golden stale or hash mismatch, 6 performance regression, 70 internal error.\n"
+    "Exit codes: 0 pass, 1 a gate failed, 2 wrong usage or unreadable input, 3 unsupported "
+    "operator or type,\n"
+    "4 undecided under --strict, 5 golden stale or hash mismatch, 6 performance regression, 70 "
+    "internal error.\n"
     "Each command has --help with an example.";
 
 int report(const std::string& message, int code) {
@@ -28,7 +30,9 @@ int report(const std::string& message, int code) {
 }
 
 int parse_and_run(int argc, const char* const* argv) {
-  CLI::App app{"Assay: what every fusion and every quantization step did to a network's numbers, proved.", "assay"};
+  CLI::App app{
+      "Assay: what every fusion and every quantization step did to a network's numbers, proved.",
+      "assay"};
   app.set_version_flag("--version", std::string("assay ") + version);
   app.require_subcommand(1);
   app.footer(footer);
@@ -43,7 +47,8 @@ int parse_and_run(int argc, const char* const* argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version
-    return report(std::string(e.what()) + "; see assay --help", static_cast<int>(ErrorKind::bad_input));
+    return report(std::string(e.what()) + "; see assay --help",
+                  static_cast<int>(ErrorKind::bad_input));
   }
   for (const auto& [sub, action] : actions) {
     if (sub->parsed()) return action();
@@ -63,7 +68,8 @@ int run_command_line(int argc, const char* const* argv) {
   } catch (const std::bad_alloc&) {
     return report("out of memory", static_cast<int>(ErrorKind::bad_input));
   } catch (const std::exception& e) {
-    return report(std::string("internal error: ") + e.what(), static_cast<int>(ErrorKind::internal));
+    return report(std::string("internal error: ") + e.what(),
+                  static_cast<int>(ErrorKind::internal));
   }
 }
 

@@ -1,4 +1,5 @@
-// The `assay` program: hands the arguments to the command line proper (cli.h), which every test can call too.
+// The `assay` program: hands the arguments to the command line proper (cli.h), which every test can
+// call too.
 #include "validation/cli/cli.h"
 
 int main(int argc, char** argv) { return assay::run_command_line(argc, argv); }
