@@ -1,0 +1,469 @@
+#!/usr/bin/env python3
+"""Times Assay's oneDNN programs against ONNX Runtime and OpenVINO and holds the ratios to their figures.
+
+    python3 bench/peers.py [--all | --quick] [--model NAME ...] [--assay build/release/assay] [--without-assay]
+
+All runtimes get the same file, input, thread count and batch. Each is a process of its own; they run in turn (A B C A B
+C ...), the ones that wait are stopped by a signal, so that no spinning pool takes a core. Before anything is timed the
+outputs are compared. A ratio is Assay's time over that of the faster peer, paired turn by turn; a gated cell passes if the
+median of its runs' ratios is at or under its figure. Exit code 0 only if every gated cell passes.
+
+  (neither)        the gated cells, one run each: 2 threads, batch 1
+  --all            every cell, gated ones three times
+  --quick          the gated cells with few turns, to see that everything works
+  --without-assay  the peers alone
+
+The cell "amx" lets oneDNN use everything, "vnni" caps it by ONEDNN_MAX_CPU_ISA=AVX512_CORE_VNNI in Assay and OpenVINO.
+ONNX Runtime's kernels have no such cap: in a "vnni" cell it may still use AMX, and a ratio to it is then a harder test.
+"""
+import argparse
+import itertools
+import json
+import os
+import platform
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PEERS = ROOT / ".deps/peers/bin/python"
+MODELS = ROOT / ".deps/models"
+CAPS = {"amx": {}, "vnni": {"ONEDNN_MAX_CPU_ISA": "AVX512_CORE_VNNI"}}
+SHAPES = {"digits": (1, 28, 28), "ocr_det": (3, 640, 640), "ocr_cls": (3, 48, 192), "ocr_rec": (3, 48, 320)}
+
+# Largest ratio to the faster peer at batch 1 and 2 threads: (with AMX, capped to VNNI).
+GATES = {
+    "resnet50": {"f32": (1.00, 1.00), "int8-dropped": (0.93, 0.98), "int8-qdq": (1.02, 1.02)},
+    "resnet18": {"f32": (1.00, 1.00), "int8-dropped": (0.96, 0.98), "int8-qdq": (1.07, 1.07)},
+    "mobilenetv2": {"f32": (0.87, 0.87), "int8-dropped": (0.92, 0.92), "int8-qdq": (0.95, 0.95)},
+    "efficientnet_lite0": {"f32": (1.00, 1.00), "int8-dropped": (1.00, 1.00), "int8-qdq": (1.05, 1.05)},
+    "ocr_det": {"f32": (1.00, 1.00), "int8-dropped": (1.00, 1.00), "int8-qdq": (1.05, 1.05)},
+    "ocr_cls": {"f32": (1.00, 1.00), "int8-dropped": (1.00, 1.00), "int8-qdq": (1.05, 1.05)},
+}
+# What Assay is asked for in each column. The dropped form removes the rounding that a QDQ file of another tool has
+# between a convolution and the addition after it (verdict E3).
+FORMS = {"f32": ["--form", "fused"], "int8-qdq": ["--form", "int8"],
+         "int8-dropped": ["--form", "int8", "--mid-rounding", "drop"]}
+# Largest 1 - cosine between the outputs of two runtimes: rounding in another order for f32, for INT8 other kernels too.
+AGREEMENT = {"f32": 1e-6, "int8": 0.03}
+
+VERDICTS = {True: "pass", False: "FAIL", None: "not judged"}
+
+
+class Worker:
+    """A runtime in its own process: one JSON line per request, stopped while it is not its turn."""
+
+    def __init__(self, name, command, env):
+        self.name = name
+        self.errors = tempfile.TemporaryFile("w+")
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self.errors,
+                                        text=True, env={**os.environ, **env})
+
+    def read(self):
+        line = self.process.stdout.readline()
+        if not line:
+            self.process.wait()
+            self.errors.seek(0)
+            last = self.errors.read().strip().splitlines()[-1:] or ["no message"]
+            raise RuntimeError(f"{self.name} ended with code {self.process.returncode}: {last[0]}")
+        return json.loads(line)
+
+    def wait_ready(self):
+        try:
+            self.read()
+        except BaseException:
+            self.close()
+            raise
+        self.pause()
+
+    def turn(self, milliseconds):
+        """Latencies in ms of the runs in this turn, without the first one, which finds the caches cold."""
+        self.process.send_signal(signal.SIGCONT)
+        self.process.stdin.write(json.dumps({"ms": milliseconds}) + "\n")
+        self.process.stdin.flush()
+        latencies = self.read()["samples"]
+        self.pause()
+        return latencies[1:] or latencies
+
+    def pause(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def close(self):
+        self.process.send_signal(signal.SIGCONT)
+        try:
+            self.process.stdin.close()
+        except BrokenPipeError:
+            pass
+        try:
+            self.process.wait(10)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.process.stdout.close()
+        self.errors.close()
+
+
+# --- the peers' side, run by .deps/peers/bin/python ---
+
+def onnxruntime_runner(path, threads, x):
+    import numpy as np
+    import onnxruntime
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    binding = session.io_binding()
+    binding.bind_cpu_input(session.get_inputs()[0].name, x)
+    outputs = [output.name for output in session.get_outputs()]
+    for name in outputs:
+        binding.bind_output(name)
+
+    def run():
+        start = time.perf_counter_ns()
+        session.run_with_iobinding(binding)
+        return (time.perf_counter_ns() - start) / 1e6
+
+    run()
+    first = np.array(binding.copy_outputs_to_cpu()[0])
+    return run, first
+
+
+def openvino_runner(path, threads, x):
+    import numpy as np
+    import openvino
+    core = openvino.Core()
+    model = core.read_model(path)
+    model.reshape({model.input(0): list(x.shape)})
+    # Without the precision hint OpenVINO computes in bfloat16 on a processor with AMX.
+    compiled = core.compile_model(model, "CPU", {
+        "PERFORMANCE_HINT": "LATENCY", "NUM_STREAMS": "1", "INFERENCE_NUM_THREADS": str(threads),
+        "INFERENCE_PRECISION_HINT": "f32"})
+    request = compiled.create_infer_request()
+    request.set_input_tensor(0, openvino.Tensor(x))
+
+    def run():
+        request.infer()
+        return request.latency  # measured inside the library, so without the cost of Python
+
+    run()
+    return run, np.array(request.get_output_tensor(0).data)
+
+
+def serve_peer(arguments):
+    runtime, path, threads, input_file, output_file = arguments
+    import numpy as np
+    x = np.load(input_file)
+    make = {"onnxruntime": onnxruntime_runner, "openvino": openvino_runner}[runtime]
+    run, output = make(path, int(threads), x)
+    np.save(output_file, output)
+    for _ in range(3):
+        run()
+    print(json.dumps({"ready": True}), flush=True)
+    for line in sys.stdin:
+        samples, end = [], time.perf_counter() + json.loads(line)["ms"] / 1e3
+        while len(samples) < 3 or time.perf_counter() < end:
+            samples.append(run())
+        print(json.dumps({"samples": samples}), flush=True)
+
+
+# --- the harness ---
+
+class OneShot:
+    """Assay without --serve: a process per turn, the outputs from `assay run`."""
+
+    def __init__(self, name, command, env, output_command):
+        self.name, self.command, self.env = name, command, {**os.environ, **env}
+        self.call(output_command)
+        self.turn(0)  # an unknown flag shows here and not in the middle of the turns
+
+    def call(self, command):
+        done = subprocess.run(command, env=self.env, capture_output=True, text=True)
+        if done.returncode != 0:
+            last = done.stderr.strip().splitlines()[-1:] or ["no message"]
+            raise RuntimeError(f"{self.name} ended with code {done.returncode}: {last[0]}")
+        return done.stdout
+
+    def turn(self, _):
+        return json.loads(self.call(self.command))["samples"]
+
+    def close(self):
+        pass
+
+
+def start_assay(arguments, cell, column, cap, folder):
+    """A paused worker for one column; `bench/README.md` describes what it expects of `assay bench`."""
+    import numpy as np
+    model, _, threads, batch, _ = cell
+    path, name = model_path(cell), f"assay/{cap}/{column}"
+    shape = "x".join(map(str, np.load(folder / "input.npy", mmap_mode="r").shape))
+    fed = ["--input", f"{input_name(path)}={folder / 'input.npy'}", "-o", str(folder / name.replace("/", "-"))]
+    command = [str(arguments.assay), "bench", str(path), *FORMS[column], "--backend", "onednn", "--threads",
+               str(threads), "--batch", str(batch), "--shape", f"{input_name(path)}={shape}", "--json"]
+    if arguments.serve:
+        worker = Worker(name, [*command, "--serve", *fed], CAPS[cap])
+        worker.wait_ready()
+        return worker
+    output = [str(arguments.assay), "run", str(path), "--backend", "onednn", "--threads", str(threads), "--quiet", *fed]
+    return OneShot(name, command, CAPS[cap], output)
+
+
+def start_peer(cell, runtime, cap, folder):
+    name = f"{runtime}/{cap}" if cap else runtime
+    command = [str(PEERS), __file__, "--serve-peer", runtime, str(model_path(cell)), str(cell[2]),
+               str(folder / "input.npy"), str(folder / f"{name.replace('/', '-')}.npy")]
+    worker = Worker(name, command, CAPS[cap] if cap else {})
+    worker.wait_ready()
+    return worker
+
+
+def model_path(cell):
+    return MODELS / (f"{cell[0]}.onnx" if cell[1] == "f32" else f"{cell[0]}.ort_qdq.onnx")
+
+
+def input_name(path):
+    return "x" if path.name.startswith("ocr") else "input"
+
+
+def make_input(model, batch, folder):
+    import numpy as np
+    x = np.random.default_rng(11).random((batch, *SHAPES.get(model, (3, 224, 224))), dtype=np.float32) * 2 - 1
+    np.save(folder / "input.npy", x)
+
+
+def start(arguments, cell, folder):
+    """The workers of a cell, each paused, the peers once per cap they know; and why any of Assay's did not start."""
+    columns = [] if arguments.without_assay else columns_of(cell)
+    workers, errors = [], {}
+    try:
+        workers.append(start_peer(cell, "onnxruntime", None, folder))
+        for cap in cell[4]:
+            workers.append(start_peer(cell, "openvino", cap, folder))
+            for column in columns:
+                try:
+                    workers.append(start_assay(arguments, cell, column, cap, folder))
+                except (RuntimeError, OSError, ValueError) as problem:
+                    errors[f"assay/{cap}/{column}"] = str(problem)
+    except BaseException:
+        for worker in workers:
+            worker.close()
+        raise
+    return {worker.name: worker for worker in workers}, errors
+
+
+def columns_of(cell):
+    return ["f32"] if cell[1] == "f32" else ["int8-dropped", "int8-qdq"]
+
+
+def output_file(folder, name):
+    """A peer writes its first output to a file, Assay all of them (here one) to a folder."""
+    file = folder / name.replace("/", "-")
+    return next(iter(sorted(file.glob("*.npy"))), file) if file.is_dir() else file.with_suffix(".npy")
+
+
+def difference(folder, name, precision):
+    """One less the cosine between a runtime's output and ONNX Runtime's; raises where it is too large."""
+    import numpy as np
+    expected = np.load(output_file(folder, "onnxruntime")).astype(np.float64)
+    actual = np.load(output_file(folder, name)).astype(np.float64)
+    if actual.shape != expected.shape:
+        raise RuntimeError(f"{name}: output of shape {actual.shape}, ONNX Runtime's has {expected.shape}")
+    error = 1 - (actual * expected).sum() / np.sqrt((actual ** 2).sum() * (expected ** 2).sum())
+    if not error <= AGREEMENT[precision]:
+        raise RuntimeError(f"{name}: output differs from ONNX Runtime's: 1 - cosine is {error:.3g}, "
+                           f"allowed {AGREEMENT[precision]}")
+    return error
+
+
+def check_outputs(folder, workers, errors, precision):
+    """The difference of each; a column of Assay that fails is closed and reported, a peer that fails ends the cell."""
+    differences = {}
+    for name in list(workers):
+        try:
+            differences[name] = difference(folder, name, precision)
+        except (RuntimeError, OSError, ValueError) as problem:
+            if not name.startswith("assay/"):
+                raise
+            workers.pop(name).close()
+            errors[name] = str(problem)
+    return differences
+
+
+def take_turns(arguments, workers):
+    """Per worker the median latency of each turn, and all latencies. Who begins changes from turn to turn."""
+    turns, samples = {name: [] for name in workers}, {name: [] for name in workers}
+    order = list(workers)
+    for turn in range(arguments.turns):
+        for name in order[turn % len(order):] + order[:turn % len(order)]:
+            latencies = workers[name].turn(arguments.turn_ms)
+            turns[name].append(statistics.median(latencies))
+            samples[name] += latencies
+    return turns, samples
+
+
+def time_cell(arguments, cell):
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        make_input(cell[0], cell[3], folder)
+        workers, errors = start(arguments, cell, folder)
+        try:
+            differences = check_outputs(folder, workers, errors, cell[1])
+            turns, samples = take_turns(arguments, workers)
+        finally:
+            for worker in workers.values():
+                worker.close()
+    return {"turns": turns, "samples": samples, "differences": differences, "errors": errors}
+
+
+def percentile(values, share):
+    values = sorted(values)
+    return values[min(len(values) - 1, int(share * len(values)))]
+
+
+def summarize(run, cap, column):
+    """The ratio to the faster peer, paired turn by turn, and what it is made of."""
+    turns, samples, own = run["turns"], run["samples"], f"assay/{cap}/{column}"
+    peers = {name: statistics.median(turns[name]) for name in ("onnxruntime", f"openvino/{cap}")}
+    faster = min(peers, key=peers.get)
+    names = [name for name in (*peers, own) if name in samples]
+    result = {"faster": faster, "error": run["errors"].get(own), "ms": {
+        name: {"median": statistics.median(samples[name]), "p90": percentile(samples[name], 0.9),
+               "p99": percentile(samples[name], 0.99), "samples": len(samples[name]),
+               "difference": run["differences"][name]} for name in names}}
+    if own in turns:
+        ratios = [a / b for a, b in zip(turns[own], turns[faster])]
+        result |= {"ratio": statistics.median(ratios),
+                   "ratio_quartiles": [percentile(ratios, 0.25), percentile(ratios, 0.75)]}
+    return result
+
+
+def gate_of(model, column, threads, batch, cap):
+    if (threads, batch) != (2, 1) or model not in GATES:
+        return None
+    return GATES[model][column][0 if cap == "amx" else 1]
+
+
+def has_amx():
+    return "amx_int8" in Path("/proc/cpuinfo").read_text()
+
+
+def cells(arguments):
+    caps = ["amx", "vnni"] if has_amx() else ["vnni"]
+    sizes = itertools.product((2, 1), (1, 8)) if arguments.all else [(2, 1)]
+    for threads, batch in sizes:
+        for model, precision in itertools.product(arguments.model, ("f32", "int8")):
+            yield model, precision, threads, batch, caps
+
+
+def row_text(row):
+    ms = row["ms"]
+    times = "  ".join(f"{name.split('/')[0]} {value['median']:8.3f} (p90 {value['p90']:8.3f})" for name, value in ms.items())
+    ratio = "      -" if row["ratio"] is None else f"{row['ratio']:7.3f}"
+    gate = "" if row["gate"] is None else f" figure {row['gate']:.2f} {VERDICTS[row['pass']]}"
+    return (f"{row['model']:18} {row['column']:12} t{row['threads']} b{row['batch']} {row['cap']:4} {times}  "
+            f"ratio to {row['faster'].split('/')[0]} {ratio}{gate}")
+
+
+def run_cell(arguments, cell):
+    """The runs of a cell, or none and the reason."""
+    model, _, threads, batch, caps = cell
+    gated = gate_of(model, columns_of(cell)[0], threads, batch, caps[0]) is not None
+    try:
+        return [time_cell(arguments, cell) for _ in range(3 if arguments.all and gated else 1)], None
+    except (RuntimeError, OSError, ValueError) as problem:
+        return [], str(problem)
+
+
+def rows_of(arguments, cell):
+    """Runs one cell and yields a row per cap and column, with the error where it could not run."""
+    model, _, threads, batch, caps = cell
+    runs, error = run_cell(arguments, cell)
+    for cap, column in itertools.product(caps, columns_of(cell)):
+        gate = gate_of(model, column, threads, batch, cap)
+        row = {"model": model, "column": column, "threads": threads, "batch": batch, "cap": cap, "gate": gate,
+               "error": error, "ratio": None, "pass": None}
+        if runs:
+            summaries = sorted((summarize(run, cap, column) for run in runs), key=lambda each: each.get("ratio", 0))
+            ratios = [summary["ratio"] for summary in summaries if "ratio" in summary]
+            row |= summaries[len(summaries) // 2]
+            row |= {"ratio": statistics.median(ratios) if ratios else None, "ratios": ratios}
+            row["error"] = next((summary["error"] for summary in summaries if summary["error"]), None)
+        if gate is not None and not arguments.without_assay:
+            row["pass"] = row["error"] is None and row["ratio"] is not None and row["ratio"] <= gate
+        yield row
+
+
+def machine():
+    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    name = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+    return {"cpu": name, "cores": os.cpu_count(), "amx": has_amx(), "system": platform.platform()}
+
+
+def can_serve(assay):
+    return "--serve" in subprocess.run([assay, "bench", "--help"], capture_output=True, text=True).stdout
+
+
+def versions():
+    wanted = ("onnxruntime", "openvino")
+    lines = (ROOT / "scripts/requirements-peers.txt").read_text().splitlines()
+    return dict(line.split("==") for line in lines if line.split("==")[0] in wanted)
+
+
+def prepare(arguments):
+    """Sets up what is missing, then goes on inside the peers' interpreter."""
+    setup = [ROOT / "scripts/setup", "--peers", "--train"]
+    if not (MODELS / "resnet50.ort_qdq.onnx").exists() or not PEERS.exists():
+        subprocess.run(setup, check=True)
+        subprocess.run(["/usr/bin/python3", ROOT / "bench/models.py"], check=True)
+        subprocess.run([PEERS, ROOT / "bench/foreign_files.py"], check=True)
+    if not arguments.without_assay and not arguments.assay.exists():
+        sys.exit(f"peers: {arguments.assay} not found: build it (cmake --preset release && ninja -C build/release "
+                 "assay), name another with --assay, or give --without-assay")
+    if Path(sys.prefix).resolve() != PEERS.parents[1].resolve():
+        os.execv(PEERS, [str(PEERS), *sys.argv])
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--all", action="store_true", help="every cell; gated ones three times")
+    parser.add_argument("--quick", action="store_true", help="few turns")
+    parser.add_argument("--model", nargs="+", choices=list(GATES) + ["digits", "ocr_rec"], default=list(GATES))
+    parser.add_argument("--assay", type=Path, default=ROOT / "build/release/assay")
+    parser.add_argument("--without-assay", action="store_true", help="the peers alone")
+    parser.add_argument("--turns", type=int, help="turns of each runtime in a run (15; 4 with --quick)")
+    parser.add_argument("--turn-ms", type=int, help="length of a turn (200; 60 with --quick)")
+    parser.add_argument("-o", "--output", type=Path, default=ROOT / "bench/peers.json")
+    arguments = parser.parse_args()
+    arguments.turns = arguments.turns or (4 if arguments.quick else 15)
+    arguments.turn_ms = arguments.turn_ms or (60 if arguments.quick else 200)
+    return arguments
+
+
+def main():
+    if sys.argv[1:2] == ["--serve-peer"]:
+        return serve_peer(sys.argv[2:])
+    arguments = parse()
+    prepare(arguments)
+    arguments.serve = not arguments.without_assay and can_serve(arguments.assay)
+    rows = []
+    for cell in cells(arguments):
+        for row in rows_of(arguments, cell):
+            rows.append(row)
+            head = f"{row['model']:18} {row['column']:12} t{row['threads']} b{row['batch']} {row['cap']:4}"
+            print(f"{head} ERROR {row['error']}" if row["error"] else row_text(row), flush=True)
+    failed = [row for row in rows if row["pass"] is False or row["error"]]
+    gated = sum(row["gate"] is not None for row in rows)
+    report = {"schema": "assay-peers/1", "machine": machine(), "peers": versions(), "turns": arguments.turns,
+              "turn_ms": arguments.turn_ms, "rows": rows}
+    draft = arguments.output.with_suffix(".part")
+    draft.write_text(json.dumps(report, indent=1) + "\n")
+    os.replace(draft, arguments.output)
+    print(f"peers: {len(rows)} cells, {gated} gated, {len(failed)} failed; written to {arguments.output}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
