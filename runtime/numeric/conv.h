@@ -4,10 +4,10 @@
 //   y[n][o][p] = sum_{c, t} x[n][c][p * stride - pad + t * dilation] * w[o][c][t] + bias[o] +
 //   residual[n][o][p]
 //
-// The terms are ordered k = (c, t_depth, t_height, t_width), c within the group. For the transposed
+// The terms are ordered k = (c, t_depth, t_height, t_width), c within the group. In the transposed
 // form each output gathers the inputs that reach it, ordered (c, input depth, height, width)
-// ascending; taps that fall between inputs (stride > 1) do not take part and do not count as k
-// positions that round, but they do count in the numbering that cuts blocks of kDotBlock terms.
+// ascending; taps that fall between inputs (stride > 1) are no terms and have no k. Padding taps
+// have a k (it cuts the blocks of kDotBlock terms).
 //
 // Padding taps do not take part. In canonical order this is the same as fma(w, +0, s) when w is
 // finite, which is what runs (it differs only where s is an underflowed -0, and is defined so); a

@@ -1,0 +1,243 @@
+#include "runtime/numeric/gemm_driver.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <new>
+
+#include "runtime/numeric/parallel.h"
+
+namespace assay::dot {
+namespace {
+
+constexpr int64_t kChunkPanels = 10;  // columns of a task: 256 x 240 doubles stay in a 2 MB cache
+constexpr int64_t kMaxTileElements =
+    1 << 17;  // partial sums of a task that needs several blocks of k
+
+int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+struct Task {
+  int64_t problem;
+  int64_t first_col, last_col;      // in columns, first a multiple of kUnit
+  int64_t first_panel, last_panel;  // in row panels
+};
+
+struct Split {
+  int64_t row_parts;
+  int64_t col_parts;
+};
+
+// Wide problems are cut along columns; narrow ones along rows, where every part packs the columns
+// again.
+template <typename T>
+Split choose_split(const DotRun<T>& run) {
+  const int64_t threads = num_threads();
+  const int64_t units = divide_up(run.cols, kUnit<T>), panels = divide_up(run.rows, kRowPanel);
+  int64_t col_parts = divide_up(units, 3 * kChunkPanels);
+  int64_t row_parts = 1;
+  if (run.problems < 4 * threads) {
+    const int64_t wanted = divide_up(threads, run.problems);
+    if (units >= 8 * wanted)
+      col_parts = divide_up(col_parts, wanted) * wanted;
+    else
+      row_parts = std::min(wanted, panels);
+  }
+  if (run.k > kDotBlock) {
+    const int64_t cols = divide_up(units, col_parts) * kUnit<T>;
+    row_parts = std::max(row_parts, divide_up(panels * kRowPanel * cols, kMaxTileElements));
+  }
+  return {std::min(row_parts, panels), std::min(col_parts, units)};
+}
+
+template <typename T>
+std::vector<Task> make_tasks(const DotRun<T>& run) {
+  const Split split = choose_split(run);
+  const int64_t unit = run.b->fixed_panels() ? kMaxWidth<T> : kUnit<T>;
+  const int64_t units = divide_up(run.cols, unit), panels = divide_up(run.rows, kRowPanel);
+  std::vector<Task> tasks;
+  for (int64_t p = 0; p < run.problems; ++p)
+    for (int64_t c = 0; c < split.col_parts; ++c)
+      for (int64_t r = 0; r < split.row_parts; ++r) {
+        const Task task{.problem = p,
+                        .first_col = units * c / split.col_parts * unit,
+                        .last_col = std::min(units * (c + 1) / split.col_parts * unit, run.cols),
+                        .first_panel = panels * r / split.row_parts,
+                        .last_panel = panels * (r + 1) / split.row_parts};
+        if (task.first_col < task.last_col && task.first_panel < task.last_panel)
+          tasks.push_back(task);
+      }
+  return tasks;
+}
+
+// Widths of 3 units; a lone last unit is shared with its neighbour (2 + 2) unless panels are fixed.
+template <typename T>
+std::vector<ColPanel> make_panels(const Task& task, bool fixed) {
+  std::vector<ColPanel> panels;
+  for (int64_t col = task.first_col; col < task.last_col;) {
+    const int64_t left = divide_up(task.last_col - col, kUnit<T>);
+    const int64_t units = !fixed && left == 4 ? 2 : std::min<int64_t>(left, 3);
+    const int width = static_cast<int>(units) * kUnit<T>;
+    const int valid = static_cast<int>(std::min<int64_t>(width, task.last_col - col));
+    panels.push_back({.col = col, .valid = valid, .width = width});
+    col += width;
+  }
+  return panels;
+}
+
+template <typename T>
+void call_dot(const DotCall<T>& call) {
+  if constexpr (sizeof(T) == sizeof(double))
+    kernels().dot_f64(call);
+  else
+    kernels().dot_f32(call);
+}
+
+template <typename T>
+void call_running(const RunningCall<T>& call) {
+  if constexpr (sizeof(T) == sizeof(double))
+    kernels().running_f64(call);
+  else
+    kernels().running_f32(call);
+}
+
+template <typename T>
+class TaskRunner {
+ public:
+  TaskRunner(const DotRun<T>& run, const Task& task)
+      : run_(run), task_(task), panels_(make_panels<T>(task, run.b->fixed_panels())) {
+    for (const ColPanel& p : panels_) total_width_ += p.width;
+    const int64_t panel_rows = (task.last_panel - task.first_panel) * kRowPanel;
+    const int64_t block = std::min(run.k, kDotBlock);
+    several_ = run.k > kDotBlock;
+    tiles_ = scratch<T>(Slot::tiles, (several_ ? panel_rows : kRowPanel) * total_width_);
+    if (run.running) magnitudes_ = scratch<T>(Slot::magnitudes, panel_rows * total_width_);
+    block_ = scratch<T>(Slot::col_block, block * total_width_ + kUnit<T>);
+    row_buffer_ = scratch<T>(Slot::row_panel, block * kRowPanel + kUnit<T>);
+    if (run.norms) norms_ = scratch<double>(Slot::norms, total_width_);
+    if (run.norms) std::fill_n(norms_, total_width_, 0.0);
+    if (run.running) std::fill_n(magnitudes_, panel_rows * total_width_, T(0));
+  }
+
+  void run() {
+    // A problem without terms still has results: one pass with an empty block.
+    const int64_t blocks = std::max<int64_t>(divide_up(run_.k, kDotBlock), 1);
+    for (int64_t b = 0; b < blocks; ++b) {
+      const KRange k{b * kDotBlock, std::min(kDotBlock, run_.k - b * kDotBlock)};
+      pack_columns(k);
+      const bool last = b + 1 == blocks;
+      if (last && run_.norms)
+        for (int64_t j = 0; j < total_width_; ++j) norms_[j] = std::sqrt(norms_[j]);
+      for (int64_t p = task_.first_panel; p < task_.last_panel; ++p) row_panel(p, k, b > 0, last);
+    }
+  }
+
+ private:
+  void pack_columns(KRange k) {
+    T* at = block_;
+    int64_t offset = 0;
+    packed_.clear();
+    for (const ColPanel& panel : panels_) {
+      packed_.push_back(run_.b->panel(task_.problem, panel, k, at));
+      if constexpr (sizeof(T) == sizeof(double))
+        if (run_.norms)
+          kernels().square_sums(packed_.back(), k.count, panel.width, norms_ + offset);
+      at += k.count * panel.width;
+      offset += panel.width;
+    }
+  }
+
+  void row_panel(int64_t index, KRange k, bool add, bool last) {
+    const T* a = run_.a->panel(task_.problem, index, k, row_buffer_);
+    const int64_t row = index * kRowPanel;
+    const int rows = static_cast<int>(std::min<int64_t>(kRowPanel, run_.rows - row));
+    const int64_t base = (index - task_.first_panel) * kRowPanel * total_width_;
+    T* tile = several_ ? tiles_ + base : tiles_;
+    T* magnitude = magnitudes_ + (run_.running ? base : 0);
+    int64_t offset = 0;
+    for (size_t p = 0; p < panels_.size(); ++p) {
+      const ColPanel& cols = panels_[p];
+      const DotCall<T> call{.k = k.count,
+                            .a = a,
+                            .b = packed_[p],
+                            .tile = tile,
+                            .rows = rows,
+                            .width = cols.width,
+                            .add = add,
+                            .exact_products = run_.exact_products};
+      if (run_.running)
+        call_running<T>({.dot = call, .magnitude = magnitude});
+      else
+        call_dot(call);
+      if (last)
+        run_.sink->take({.problem = task_.problem,
+                         .row = row,
+                         .rows = rows,
+                         .cols = cols,
+                         .sums = tile,
+                         .magnitudes = magnitude,
+                         .col_norm = norms_ + offset});
+      tile += static_cast<int64_t>(kRowPanel) * cols.width;
+      if (run_.running) magnitude += static_cast<int64_t>(kRowPanel) * cols.width;
+      if (run_.norms) offset += cols.width;
+    }
+  }
+
+  const DotRun<T>& run_;
+  const Task task_;
+  std::vector<ColPanel> panels_;
+  std::vector<const T*> packed_;
+  int64_t total_width_ = 0;
+  bool several_ = false;
+  T* tiles_ = nullptr;
+  T* magnitudes_ = nullptr;
+  T* block_ = nullptr;
+  T* row_buffer_ = nullptr;
+  double* norms_ = nullptr;
+};
+
+struct FreeAligned {
+  void operator()(std::byte* p) const { ::operator delete[](p, std::align_val_t(64)); }
+};
+
+struct Buffer {
+  std::unique_ptr<std::byte[], FreeAligned> data;
+  int64_t bytes = 0;
+};
+
+std::byte* scratch_bytes(Slot slot, int64_t bytes) {
+  thread_local std::array<Buffer, 6> buffers;
+  Buffer& buffer = buffers[static_cast<size_t>(slot)];
+  if (buffer.bytes < bytes) {
+    buffer.data.reset();
+    buffer.data.reset(static_cast<std::byte*>(
+        ::operator new[](static_cast<size_t>(bytes), std::align_val_t(64))));
+    buffer.bytes = bytes;
+  }
+  return buffer.data.get();
+}
+
+}  // namespace
+
+template <typename T>
+T* scratch(Slot slot, int64_t count) {
+  return reinterpret_cast<T*>(
+      scratch_bytes(slot, std::max<int64_t>(count, 1) * static_cast<int64_t>(sizeof(T))));
+}
+
+template <typename T>
+void run_dot(const DotRun<T>& run) {
+  if (run.problems <= 0 || run.rows <= 0 || run.cols <= 0) return;
+  const std::vector<Task> tasks = make_tasks(run);
+  parallel_for(0, static_cast<int64_t>(tasks.size()), 1, [&](int64_t first, int64_t last) {
+    for (int64_t t = first; t < last; ++t) TaskRunner<T>(run, tasks[static_cast<size_t>(t)]).run();
+  });
+}
+
+template void run_dot<float>(const DotRun<float>&);
+template void run_dot<double>(const DotRun<double>&);
+template float* scratch<float>(Slot, int64_t);
+template double* scratch<double>(Slot, int64_t);
+template int32_t* scratch<int32_t>(Slot, int64_t);
+
+}  // namespace assay::dot

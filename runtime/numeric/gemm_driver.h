@@ -1,0 +1,82 @@
+#pragma once
+// The blocked loop nest shared by matrix products and convolutions: many independent problems of
+// rows x cols outputs over k terms each. Columns run along the vectors. Operands hand out packed
+// panels, a sink takes finished tiles. Tasks split rows and columns only, never k.
+#include <cstdint>
+#include <vector>
+
+#include "runtime/numeric/gemm_kernels.h"
+
+namespace assay::dot {
+
+struct ColPanel {
+  int64_t col;
+  int valid;  // columns that exist
+  int width;  // valid rounded up to kUnit
+};
+
+struct KRange {
+  int64_t first;
+  int64_t count;
+};
+
+// Panels for the rows: [k][kRowPanel], zero past the last row.
+template <typename T>
+class RowOperand {
+ public:
+  virtual ~RowOperand() = default;
+  // May return memory of its own instead of filling `buffer`.
+  virtual const T* panel(int64_t problem, int64_t index, KRange k, T* buffer) const = 0;
+};
+
+// Panels for the columns: [k][panel.width], zero past the last column.
+template <typename T>
+class ColOperand {
+ public:
+  virtual ~ColOperand() = default;
+  virtual const T* panel(int64_t problem, const ColPanel& panel, KRange k, T* buffer) const = 0;
+  // Panels start at multiples of kMaxWidth (they were packed before).
+  virtual bool fixed_panels() const { return false; }
+};
+
+template <typename T>
+struct Tile {
+  int64_t problem;
+  int64_t row;
+  int rows;
+  ColPanel cols;
+  const T* sums;           // [kRowPanel][cols.width]
+  const T* magnitudes;     // the same, only with DotRun::running
+  const double* col_norm;  // [cols.width], only with DotRun::norms: root of the sum of squares
+};
+
+template <typename T>
+class TileSink {
+ public:
+  virtual ~TileSink() = default;
+  virtual void take(const Tile<T>& tile) const = 0;
+};
+
+template <typename T>
+struct DotRun {
+  int64_t problems = 1;
+  int64_t rows = 0;
+  int64_t cols = 0;
+  int64_t k = 0;
+  bool norms = false;
+  bool running = false;         // sum |intermediate results| too
+  bool exact_products = false;  // see DotCall
+  const RowOperand<T>* a = nullptr;
+  const ColOperand<T>* b = nullptr;
+  const TileSink<T>* sink = nullptr;
+};
+
+template <typename T>
+void run_dot(const DotRun<T>& run);
+
+// Memory of one thread, aligned to 64 bytes, kept between calls. Each slot is a buffer of its own.
+enum class Slot { row_panel, col_block, tiles, magnitudes, norms, extra };
+template <typename T>
+T* scratch(Slot slot, int64_t count);
+
+}  // namespace assay::dot

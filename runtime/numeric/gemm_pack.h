@@ -1,0 +1,209 @@
+#pragma once
+// Operands of the blocked kernels: packed weights and panels packed on the fly.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+#include <vector>
+
+#include "runtime/numeric/gemm_driver.h"
+
+namespace assay {
+
+// Weights as row panels (convolution) or column panels (matrix product). Values that all fit
+// float32 are stored so and widened in the cache; that halves the memory traffic of the double
+// kernels.
+struct PackedWeights::Impl {
+  int64_t problems = 1;  // groups
+  int64_t lines = 0;     // rows or columns of one problem
+  int64_t k = 0;
+  bool narrow = true;
+  bool finite = true;
+  std::vector<float> narrow_data;
+  std::vector<double> wide_data;
+  std::vector<double> norms;  // [problems * lines], row panels only
+};
+
+namespace dot {
+
+template <typename T>
+inline constexpr bool kIsDouble = sizeof(T) == sizeof(double);
+
+// One line (row or column) of weights: element(problem, line, k).
+template <typename S, typename Fn>
+void pack_norms(PackedWeights::Impl& w, const Fn& element) {
+  w.norms.assign(static_cast<size_t>(w.problems * w.lines), 0.0);
+  for (int64_t p = 0; p < w.problems; ++p)
+    for (int64_t i = 0; i < w.lines; ++i) {
+      double sum = 0.0;
+      for (int64_t k = 0; k < w.k; ++k) {
+        const auto v = static_cast<double>(element(p, i, k));
+        sum += v * v;
+        w.finite = w.finite && std::isfinite(v);
+        w.narrow =
+            w.narrow && (!std::isfinite(v) || static_cast<double>(static_cast<float>(v)) == v);
+      }
+      w.norms[static_cast<size_t>(p * w.lines + i)] = std::sqrt(sum);
+    }
+}
+
+// Row panels, [problem][panel][k][kRowPanel].
+template <typename S, typename Fn>
+void pack_row_panels(PackedWeights::Impl& w, const Fn& element) {
+  pack_norms<S>(w, element);
+  const int64_t panels = (w.lines + kRowPanel - 1) / kRowPanel;
+  const auto size = static_cast<size_t>(w.problems * panels * w.k * kRowPanel);
+  const auto fill = [&](auto& data) {
+    using Stored = typename std::decay_t<decltype(data)>::value_type;
+    data.assign(size, Stored(0));
+    for (int64_t p = 0; p < w.problems; ++p)
+      for (int64_t i = 0; i < w.lines; ++i) {
+        Stored* at = data.data() + (p * panels + i / kRowPanel) * w.k * kRowPanel + i % kRowPanel;
+        for (int64_t k = 0; k < w.k; ++k) at[k * kRowPanel] = static_cast<Stored>(element(p, i, k));
+      }
+  };
+  if (w.narrow)
+    fill(w.narrow_data);
+  else
+    fill(w.wide_data);
+}
+
+// Column panels for compute type C: panels of kMaxWidth<C> columns, the last one rounded up to
+// kUnit<C>.
+template <typename C, typename S, typename Fn>
+void pack_col_panels(PackedWeights::Impl& w, const Fn& element) {
+  pack_norms<S>(w, element);
+  const int64_t units = (w.lines + kUnit<C> - 1) / kUnit<C>;
+  const auto size = static_cast<size_t>(w.problems * units * kUnit<C> * w.k);
+  const auto fill = [&](auto& data) {
+    using Stored = typename std::decay_t<decltype(data)>::value_type;
+    data.assign(size, Stored(0));
+    for (int64_t p = 0; p < w.problems; ++p)
+      for (int64_t j = 0; j < w.lines; ++j) {
+        const int64_t start = j / kMaxWidth<C> * kMaxWidth<C>;
+        const int64_t width = std::min<int64_t>(kMaxWidth<C>, units * kUnit<C> - start);
+        Stored* at = data.data() + (p * units * kUnit<C> + start) * w.k + (j - start);
+        for (int64_t k = 0; k < w.k; ++k) at[k * width] = static_cast<Stored>(element(p, j, k));
+      }
+  };
+  if (w.narrow)
+    fill(w.narrow_data);
+  else
+    fill(w.wide_data);
+}
+
+// Points into packed data of either width, widening into the buffer when the compute type needs it.
+template <typename C>
+const C* packed_block(const PackedWeights::Impl& w, int64_t offset, int64_t count, C* buffer) {
+  if constexpr (kIsDouble<C>) {
+    if (!w.narrow) return w.wide_data.data() + offset;
+    kernels().widen(w.narrow_data.data() + offset, buffer, count);
+    return buffer;
+  } else {
+    return w.narrow_data.data() + offset;
+  }
+}
+
+template <typename C>
+class PackedRows final : public RowOperand<C> {
+ public:
+  explicit PackedRows(const PackedWeights::Impl& w) : w_(w) {}
+  const C* panel(int64_t problem, int64_t index, KRange k, C* buffer) const override {
+    const int64_t panels = (w_.lines + kRowPanel - 1) / kRowPanel;
+    const int64_t at = ((problem % w_.problems * panels + index) * w_.k + k.first) * kRowPanel;
+    return packed_block(w_, at, k.count * kRowPanel, buffer);
+  }
+
+ private:
+  const PackedWeights::Impl& w_;
+};
+
+template <typename C>
+class PackedCols final : public ColOperand<C> {
+ public:
+  explicit PackedCols(const PackedWeights::Impl& w) : w_(w) {}
+  const C* panel(int64_t problem, const ColPanel& panel, KRange k, C* buffer) const override {
+    const int64_t units = (w_.lines + kUnit<C> - 1) / kUnit<C>;
+    const int64_t at = (problem % w_.problems * units * kUnit<C> + panel.col) * w_.k;
+    return packed_block(w_, at + k.first * panel.width, k.count * panel.width, buffer);
+  }
+  bool fixed_panels() const override { return true; }
+
+ private:
+  const PackedWeights::Impl& w_;
+};
+
+// A strided matrix as row panels, element (i, k) = data[i * row_stride + k * k_stride].
+template <typename S, typename C>
+class StridedRows final : public RowOperand<C> {
+ public:
+  StridedRows(const S* data, int64_t rows, int64_t row_stride, int64_t k_stride)
+      : data_(data), rows_(rows), row_stride_(row_stride), k_stride_(k_stride) {}
+  const C* panel(int64_t, int64_t index, KRange k, C* buffer) const override {
+    for (int64_t r = 0; r < kRowPanel; ++r) {
+      const int64_t row = index * kRowPanel + r;
+      const S* src = data_ + row * row_stride_ + k.first * k_stride_;
+      for (int64_t i = 0; i < k.count; ++i)
+        buffer[i * kRowPanel + r] = row < rows_ ? static_cast<C>(src[i * k_stride_]) : C(0);
+    }
+    return buffer;
+  }
+
+ private:
+  const S* data_;
+  int64_t rows_, row_stride_, k_stride_;
+};
+
+// Calls the pack kernel for this pair of types.
+template <typename S, typename C>
+void call_pack(const PackCall<S, C>& call) {
+  if constexpr (kIsDouble<S>)
+    kernels().pack_f64(call);
+  else if constexpr (kIsDouble<C>)
+    kernels().pack_wide(call);
+  else
+    kernels().pack_f32(call);
+}
+
+// A strided matrix as column panels, element (k, j) = data[k * k_stride + j * col_stride].
+template <typename S, typename C>
+class StridedCols final : public ColOperand<C> {
+ public:
+  StridedCols(const S* data, int64_t k_stride, int64_t col_stride)
+      : data_(data), k_stride_(k_stride), col_stride_(col_stride) {}
+  const C* panel(int64_t, const ColPanel& panel, KRange k, C* buffer) const override {
+    const S* base = data_ + k.first * k_stride_ + panel.col * col_stride_;
+    if (col_stride_ == 1) return contiguous(base, panel, k, buffer);
+    for (int64_t j = 0; j < panel.width; ++j)
+      for (int64_t i = 0; i < k.count; ++i)
+        buffer[i * panel.width + j] =
+            j < panel.valid ? static_cast<C>(base[i * k_stride_ + j * col_stride_]) : C(0);
+    return buffer;
+  }
+
+ private:
+  const C* contiguous(const S* base, const ColPanel& panel, KRange k, C* buffer) const {
+    int64_t offsets[kDotBlock];
+    for (int64_t i = 0; i < k.count; ++i) offsets[i] = i * k_stride_;
+    Piece pieces[3];
+    int count = 0;
+    for (int j = 0; j < panel.valid; j += kUnit<C>)
+      pieces[count++] = {.dst = j, .count = std::min(kUnit<C>, panel.valid - j), .src = j};
+    call_pack<S, C>({.base = base,
+                     .row_offset = offsets,
+                     .k = k.count,
+                     .pieces = pieces,
+                     .piece_count = count,
+                     .width = panel.width,
+                     .valid = panel.valid,
+                     .slack = false,
+                     .dst = buffer});
+    return buffer;
+  }
+
+  const S* data_;
+  int64_t k_stride_, col_stride_;
+};
+
+}  // namespace dot
+}  // namespace assay

@@ -1,0 +1,79 @@
+#pragma once
+// What happens to a finished tile: the canonical last steps, or the test for correct rounding.
+#include <cstdint>
+#include <vector>
+
+#include "runtime/numeric/gemm_driver.h"
+#include "runtime/numeric/gemm_exact.h"
+
+namespace assay::dot {
+
+// Where the outputs and addends of problem p are: out + p * out_step, addend + (p % addend_period)
+// * addend_step, residual + p * residual_step. Column strides of addends are 0 or 1.
+template <typename T>
+struct OutputPlan {
+  T* out = nullptr;
+  int64_t out_step = 0;
+  int64_t out_stride = 0;  // between rows
+  double alpha = 1.0;
+  double beta = 1.0;
+  Addend<T> addend;
+  int64_t addend_period = 1;
+  int64_t addend_step = 0;
+  Addend<T> residual;
+  int64_t residual_step = 0;
+};
+
+template <typename T>
+TileAddend<T> place_addend(const Addend<T>& a, int64_t offset, int64_t row, int64_t col) {
+  if (a.data == nullptr) return {};
+  return {.data = a.data + offset + row * a.row_stride + col * a.col_stride,
+          .row_stride = a.row_stride,
+          .col_stride = a.col_stride};
+}
+
+template <typename T>
+class CanonicalSink final : public TileSink<T> {
+ public:
+  explicit CanonicalSink(const OutputPlan<T>& plan) : plan_(plan) {}
+  void take(const Tile<T>& tile) const override;
+
+ private:
+  OutputPlan<T> plan_;
+};
+
+// Hands over the factors of one output (those that take part), without the addends.
+class TermSource {
+ public:
+  virtual ~TermSource() = default;
+  virtual void collect(int64_t problem, int64_t row, int64_t col, DotTerms& terms) const = 0;
+};
+
+// Rows have norms[(problem % norm_problems) * rows + row].
+struct RowNorms {
+  const double* norms = nullptr;
+  int64_t problems = 1;
+  int64_t rows = 0;
+};
+
+class CorrectSink final : public TileSink<double> {
+ public:
+  CorrectSink(const OutputPlan<float>& plan, const RowNorms& norms, int64_t k,
+              const TermSource& terms);
+  void take(const Tile<double>& tile) const override;
+
+ private:
+  struct Flagged;
+  void settle_flagged(const Tile<double>& tile, const Flagged& flagged) const;
+
+  OutputPlan<float> plan_;
+  int64_t norm_problems_, norm_rows_;
+  double unit_;                 // depth * 2^-53, inflated
+  std::vector<double> radius_;  // per row: unit * |alpha| * norm
+  const TermSource& terms_;
+};
+
+// depth * 2^-53 (1 + 2^-20), see CorrectSink::take for the proof.
+double radius_unit(int64_t k);
+
+}  // namespace assay::dot
