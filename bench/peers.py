@@ -49,7 +49,7 @@ GATES = {
 FORMS = {"f32": ["--form", "fused"], "int8-qdq": ["--form", "int8"],
          "int8-dropped": ["--form", "int8", "--mid-rounding", "drop"]}
 # Largest 1 - cosine between the outputs of two runtimes: rounding in another order for f32, for INT8 other kernels too.
-AGREEMENT = {"f32": 1e-6, "int8": 0.03}
+AGREEMENT = {"f32": 1e-5, "int8": 0.03}
 
 VERDICTS = {True: "pass", False: "FAIL", None: "not judged"}
 
@@ -229,8 +229,13 @@ def input_name(path):
 
 
 def make_input(model, batch, folder):
+    """Text for the OCR networks, whose output is next to nothing without any; noise for the others."""
     import numpy as np
-    x = np.random.default_rng(11).random((batch, *SHAPES.get(model, (3, 224, 224))), dtype=np.float32) * 2 - 1
+    import foreign_files
+    shape = (batch, *SHAPES.get(model, (3, 224, 224)))
+    x = np.random.default_rng(11).random(shape, dtype=np.float32) * 2 - 1
+    if model.startswith("ocr"):
+        x = foreign_files.text(shape)
     np.save(folder / "input.npy", x)
 
 
