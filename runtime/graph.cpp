@@ -238,10 +238,23 @@ void Graph::rename_capture(NodeId n, const std::string& from, const std::string&
     const auto v = (*inner)->find_value(from);
     if (!v) continue;
     auto copy = std::make_shared<Graph>(**inner);
-    copy->rename(*v, to);
+    copy->retarget_capture(*v, to);
     attributes.set(key, GraphPtr(copy));
   }
   nodes_[at(n)].attributes = std::move(attributes);
+}
+
+void Graph::retarget_capture(ValueId v, const std::string& to) {
+  const auto taken = find_value(to);
+  const bool also_captured =
+      taken && std::find(captures_.begin(), captures_.end(), *taken) != captures_.end();
+  if (also_captured) {
+    replace_uses(v, *taken);
+    erase_value(v);
+    return;
+  }
+  if (taken) rename(*taken, fresh_name(to + "_inner"));
+  rename(v, to);
 }
 
 void Graph::replace_uses(ValueId from, ValueId to) {
@@ -252,13 +265,13 @@ void Graph::replace_uses(ValueId from, ValueId to) {
     for (std::size_t i = 0; i < x.inputs.size(); ++i) {
       if (x.inputs[i] == from) set_input(n, i, to);
     }
-    for (ValueId& v : x.captures) {
-      if (v != from) continue;
-      rename_capture(n, name(from), name(to));
-      drop_reader(from, n);
-      v = to;
-      add_reader(to, n);
-    }
+    if (std::find(x.captures.begin(), x.captures.end(), from) == x.captures.end()) continue;
+    rename_capture(n, name(from), name(to));
+    drop_reader(from, n);
+    std::erase(x.captures, from);
+    if (std::find(x.captures.begin(), x.captures.end(), to) != x.captures.end()) continue;
+    x.captures.push_back(to);
+    add_reader(to, n);
   }
   std::replace(outputs_.begin(), outputs_.end(), from, to);
 }
@@ -333,6 +346,23 @@ void Graph::set_inputs(std::vector<ValueId> inputs) {
   for (const ValueId v : inputs_) values_[at(v)].is_input = false;
   inputs_ = std::move(inputs);
   for (const ValueId v : inputs_) values_[at(v)].is_input = true;
+}
+
+void Graph::sort_nodes() {
+  const auto order = topological_order();
+  std::vector<std::int32_t> place(nodes_.size(), -1);
+  std::vector<Node> sorted;
+  sorted.reserve(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    place[at(order[i])] = static_cast<std::int32_t>(i);
+    sorted.push_back(std::move(nodes_[at(order[i])]));
+  }
+  for (Value& v : values_) {
+    if (v.producer.valid()) v.producer.index = place[at(v.producer)];
+    for (NodeId& reader : v.readers) reader.index = place[at(reader)];
+  }
+  nodes_ = std::move(sorted);
+  node_alive_.assign(nodes_.size(), 1);
 }
 
 void Graph::verify() const {

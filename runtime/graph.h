@@ -148,6 +148,10 @@ class Graph {
   void set_inputs(std::vector<ValueId> inputs);
   void set_outputs(std::vector<ValueId> outputs) { outputs_ = std::move(outputs); }
 
+  /// Renumbers the nodes so that insertion order is topological_order(). Node ids held outside
+  /// become invalid.
+  void sort_nodes();
+
   /// Full consistency check (wiring, names, readers, producers, acyclic). Throws Error naming what
   /// is wrong.
   void verify() const;
@@ -159,6 +163,8 @@ class Graph {
   }
   void add_reader(ValueId v, NodeId n);
   void drop_reader(ValueId v, NodeId n);
+  /// Makes the capture `v` read the outer value `to`, whatever that name means here so far.
+  void retarget_capture(ValueId v, const std::string& to);
   void rename_capture(NodeId n, const std::string& from, const std::string& to);
 
   std::vector<Node> nodes_;

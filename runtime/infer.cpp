@@ -126,6 +126,17 @@ const TensorType& StaticTypes::type(ValueId v) const {
   return it == types.end() ? unknown : it->second;
 }
 
+StaticTypes infer_types(const Graph& g, const std::map<std::string, Shape>& input_shapes,
+                        Precision precision) {
+  for (const auto& [name, shape] : input_shapes) {
+    const auto v = g.find_value(name);
+    if (v && g.value(*v).is_input) continue;
+    throw Error(
+        {.what = "a shape is given for something that is not an input", .got = "'" + name + "'"});
+  }
+  return Inference(g, precision).run(input_shapes);
+}
+
 Shape StaticTypes::shape(const Graph& g, ValueId v) const {
   if (const Tensor* t = g.constant(v)) return t->shape();
   const TensorType& t = type(v);

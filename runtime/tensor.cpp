@@ -12,9 +12,8 @@ namespace {
 std::int64_t tensor_limit = std::int64_t{16} << 30;
 
 std::int64_t checked_bytes(DType dtype, const Shape& shape) {
-  const std::int64_t n = shape.numel();
-  std::int64_t bytes = 0;
-  if (__builtin_mul_overflow(n, size_of(dtype), &bytes) || bytes > tensor_limit) {
+  const std::int64_t bytes = bytes_of(dtype, shape);
+  if (bytes > tensor_limit) {
     throw Error({.what = "tensor is larger than the limit",
                  .got = to_string(dtype) + " " + to_string(shape),
                  .expected = "at most " + std::to_string(tensor_limit) + " bytes",
@@ -79,6 +78,15 @@ To convert_element(From x) {
 
 std::int64_t max_tensor_bytes() { return tensor_limit; }
 void set_max_tensor_bytes(std::int64_t bytes) { tensor_limit = bytes; }
+
+std::int64_t bytes_of(DType dtype, const Shape& shape) {
+  std::int64_t bytes = 0;
+  if (__builtin_mul_overflow(shape.numel(), size_of(dtype), &bytes)) {
+    throw Error({.what = "tensor with more than 2^63 bytes",
+                 .got = to_string(dtype) + " " + to_string(shape)});
+  }
+  return bytes;
+}
 
 Tensor::Tensor(DType dtype, Shape shape) : dtype_(dtype), shape_(std::move(shape)) {
   if (size_of(dtype) == 0) {

@@ -18,6 +18,9 @@ namespace assay {
 std::int64_t max_tensor_bytes();
 void set_max_tensor_bytes(std::int64_t bytes);
 
+/// Bytes of a tensor of this type and shape. Throws Error when the product leaves 63 bits.
+std::int64_t bytes_of(DType dtype, const Shape& shape);
+
 /// A dense row-major tensor. Copies share the buffer; whoever writes into a buffer must be its
 /// maker.
 class Tensor {
