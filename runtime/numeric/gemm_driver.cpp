@@ -238,6 +238,6 @@ template void run_dot<float>(const DotRun<float>&);
 template void run_dot<double>(const DotRun<double>&);
 template float* scratch<float>(Slot, int64_t);
 template double* scratch<double>(Slot, int64_t);
-template int32_t* scratch<int32_t>(Slot, int64_t);
+template uint8_t* scratch<uint8_t>(Slot, int64_t);
 
 }  // namespace assay::dot

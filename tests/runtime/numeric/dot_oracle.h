@@ -25,10 +25,11 @@ struct Term {
 
 // RN(sum scale * a * b) for finite terms; zero by the rule of gemm.h. 6400 bits hold any sum of
 // triple products.
-template <typename T>
+// FloatTerms: every factor is a float32, whatever the type of the result.
+template <typename T, bool FloatTerms = sizeof(T) == 4>
 T exact(const std::vector<Term>& terms) {
   mpfr_t sum, product;
-  constexpr mpfr_prec_t bits = sizeof(T) == 4 ? 896 : 6400;
+  constexpr mpfr_prec_t bits = FloatTerms ? 896 : 6400;
   mpfr_init2(sum, bits);
   mpfr_init2(product, bits);
   mpfr_set_zero(sum, 1);
