@@ -1,0 +1,13 @@
+// min-max: the exact range of the data.
+#include "quant/algorithm.h"
+
+namespace assay {
+namespace {
+
+const RegisterAlgorithm registered{
+    {.name = "min-max",
+     .summary = "the exact range of the data",
+     .choose = [](const StreamingHistogram& h, const AlgorithmOptions&) { return *h.range(); }}};
+
+}  // namespace
+}  // namespace assay
