@@ -44,6 +44,10 @@ ASSAY_CORE double clamp(double x, double low, double high) {
 ASSAY_CORE double magnitude(double x) {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) & 0x7FFFFFFFFFFFFFFFU);
 }
+// y where x is finite; NaN, which stands for "ask exact()", elsewhere.
+ASSAY_CORE double if_finite(double x, double y) {
+  return select(magnitude(x) < kInfinity, y, kNaN);
+}
 ASSAY_CORE double with_sign(double positive, double sign) {
   return std::bit_cast<double>(std::bit_cast<std::uint64_t>(positive) |
                                (std::bit_cast<std::uint64_t>(sign) & 0x8000000000000000U));

@@ -86,7 +86,7 @@ struct Impl<GeluErfFn> {
   ASSAY_CORE static double core(const GeluErfFn&, double x) {
     const double a = core::clamp(core::magnitude(x), 0, 39);
     const double h = core::exp(a * a * -0.5) * erfcx(a * kSqrtHalf) * 0.5;
-    return x * core::select(x < 0, h, 1 - h);
+    return core::if_finite(x, x * core::select(x < 0, h, 1 - h));
   }
   static double core_full(const GeluErfFn&, double x) {
     // The rounding error of x^2, times -1/2, is a relative error of the power; fma gives it
@@ -130,7 +130,7 @@ struct Impl<GeluTanhFn> {
     return (-2 * kSqrt2OverPi) * (x + 0.044715 * (x * x * x));
   }
   ASSAY_CORE static double core(const GeluTanhFn&, double x) {
-    return x / (1 + core::exp(power(core::clamp(x, -40, 40))));
+    return core::if_finite(x, x / (1 + core::exp(power(core::clamp(x, -40, 40)))));
   }
   static double core_full(const GeluTanhFn&, double x) {
     const double t = power(core::clamp(x, -40, 40));

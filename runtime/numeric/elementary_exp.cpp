@@ -161,7 +161,7 @@ struct Impl<SwishFn> {
   static constexpr double kError = 0x1p-48;
   static constexpr double kError64 = 0x1p-43;
   ASSAY_CORE static double core(const SwishFn& fn, double x) {
-    return x / (1 + core::exp(-(static_cast<double>(fn.alpha) * x)));
+    return core::if_finite(x, x / (1 + core::exp(-(static_cast<double>(fn.alpha) * x))));
   }
   static double core_full(const SwishFn& fn, double x) {
     const double t = static_cast<double>(fn.alpha) * x;
@@ -200,7 +200,7 @@ struct Impl<MishFn> {
   ASSAY_CORE static double core(const MishFn&, double x) {
     const double e = core::exp(core::clamp(x, -700, 40));
     const double n = e * (e + 2);
-    return x * (n / (n + 2));
+    return core::if_finite(x, x * (n / (n + 2)));
   }
   static double core_full(const MishFn& fn, double x) {
     return x < -60 ? x * core::exp_full(x) : core(fn, x);  // n / (n + 2) = e (1 + 2^-86)
@@ -280,6 +280,10 @@ struct Impl<CeluFn> {
     mpfr_div_d(fine, x, static_cast<double>(fn.alpha), MPFR_RNDN);
     mpfr_expm1(y, fine, MPFR_RNDN);
     mpfr_mul_d(y, y, static_cast<double>(fn.alpha), MPFR_RNDN);
+  }
+  static dd wide(const CeluFn& fn, const dd& x) {
+    const double alpha = static_cast<double>(fn.alpha);
+    return dd_hi(x) < 0 ? dd_expm1(x / alpha) * alpha : x;
   }
 };
 

@@ -161,13 +161,14 @@ template <class Fn>
 dd wide(const Fn& fn, const dd& x) {
   const double high = dd_hi(x);
   if (std::isnan(high)) return {core::kNaN, 0.0};
-  const bool far = is_total<Fn> ? std::isinf(high) : std::fabs(high) > 256;
+  constexpr bool kOwn = requires { Impl<Fn>::wide(fn, x); };
+  const bool far = kOwn ? std::isinf(high) : std::fabs(high) > 256;
   if (far || (is_total<Fn> ? high == 0 : dd_lo(x) == 0)) {
     const auto known = Impl<Fn>::exact(fn, high);
     if (known && known->value == high) return x;
     if (known && (far || known->tail == 0)) return {canonical(*known).value, 0.0};
   }
-  if constexpr (requires { Impl<Fn>::wide(fn, x); }) {
+  if constexpr (kOwn) {
     return Impl<Fn>::wide(fn, x);
   } else {
     return wide_by_mpfr(fn, x);

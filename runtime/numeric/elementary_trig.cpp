@@ -174,11 +174,7 @@ struct Impl<AtanFn> {
   static double core_full(const AtanFn& fn, double x) { return core(fn, x); }
   static Known exact(const AtanFn&, double x) {
     if (x == 0) return Tailed{x};
-    // pi/2 is not within 2^-60 of a 60-bit number, so its own double and tail stand for every large
-    // argument.
-    if (std::fabs(x) > 0x1p64) {
-      return Tailed{.value = std::copysign(kHalfPi, x), .tail = x > 0 ? 1 : -1};
-    }
+    if (std::isinf(x)) return Tailed{.value = std::copysign(kHalfPi, x), .tail = x > 0 ? 1 : -1};
     return std::nullopt;
   }
   static void approximate(mpfr_ptr y, const AtanFn&, mpfr_srcptr x) { mpfr_atan(y, x, MPFR_RNDN); }

@@ -135,7 +135,7 @@ void check_wide(const Fn& fn, const Oracle& oracle, const std::vector<float>& po
 template <class Fn>
 void check_all(const Fn& fn, const Oracle& oracle, float low = -std::numeric_limits<float>::max(),
                float high = std::numeric_limits<float>::max()) {
-  const auto points = sample_floats(20000, low, high);
+  const auto points = sample_floats(8000, low, high);
   check_float(fn, oracle, points);
   check_wide(fn, oracle, points);
 }
