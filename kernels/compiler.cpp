@@ -1,0 +1,288 @@
+// Graph -> compiled steps: kernel choice, layouts, lifetimes.
+#include <algorithm>
+
+#include "kernels/program_impl.h"
+
+namespace assay::kernels {
+namespace {
+
+class Compiler {
+ public:
+  Compiler(const Graph& graph, const std::map<std::string, Shape>& input_shapes,
+           const ProgramOptions& options)
+      : impl_(std::make_unique<Program::Impl>()) {
+    impl_->graph = graph;
+    impl_->options = options;
+    impl_->threads = options.threads;
+    types_ = infer_types(impl_->graph, input_shapes);
+  }
+
+  std::unique_ptr<Program::Impl> run() {
+    count_reads();
+    for (const ValueId v : graph().inputs()) add_input(v);
+    for (const NodeId n : graph().topological_order()) compile_node(n);
+    for (const ValueId v : graph().outputs()) add_output(v);
+    return std::move(impl_);
+  }
+
+ private:
+  struct Place {
+    Layout layout;
+    int storage;
+  };
+
+  const Graph& graph() const { return impl_->graph; }
+  Storage& storage(int i) { return impl_->storages[static_cast<std::size_t>(i)]; }
+  std::int64_t next_step() const { return static_cast<std::int64_t>(impl_->steps.size()); }
+
+  void count_reads() {
+    for (const ValueId v : graph().value_ids()) reads_left_[v] = graph().use_count(v);
+  }
+
+  const Tensor* constant(ValueId v) const {
+    if (const Tensor* t = graph().constant(v)) return t;
+    const auto it = types_.constants.find(v);
+    return it == types_.constants.end() ? nullptr : &it->second;
+  }
+
+  Slot slot_of(ValueId v) const {
+    if (const Tensor* t = constant(v)) return {t->dtype(), t->shape(), Layout::plain};
+    const Shape shape = types_.shape(graph(), v);
+    return {types_.type(v).dtype, shape, Layout::plain};
+  }
+
+  int add_storage(Storage s) {
+    impl_->storages.push_back(std::move(s));
+    return static_cast<int>(impl_->storages.size()) - 1;
+  }
+
+  void place(ValueId v, Layout layout, int s, std::int64_t step) {
+    auto& places = places_[v];
+    if (places.empty()) {
+      Slot slot = slot_of(v);
+      slot.layout = layout;
+      impl_->taps[graph().name(v)] = {step, s, slot};
+      values_on_[s].push_back(v);
+    }
+    places.push_back({layout, s});
+  }
+
+  void add_input(ValueId v) {
+    const Slot slot = slot_of(v);
+    if (size_of(slot.dtype) == 0) {
+      throw Error({.what = "input type is not supported by compiled programs",
+                   .where = "input '" + graph().name(v) + "'",
+                   .got = to_string(slot.dtype),
+                   .kind = ErrorKind::unsupported});
+    }
+    const int s = add_storage({.kind = Storage::Kind::input, .slot = slot, .last = end_of_run});
+    impl_->inputs[graph().name(v)] = s;
+    place(v, Layout::plain, s, -1);
+  }
+
+  void add_output(ValueId v) {
+    const int s = fetch(v, Layout::plain);
+    storage(s).last = end_of_run;
+    impl_->outputs.push_back({graph().name(v), s, slot_of(v)});
+  }
+
+  /// Storage that holds `v` in the wanted layout, by a reorder step when there is none.
+  int fetch(ValueId v, Layout want) {
+    if (places_[v].empty()) place_constant(v);
+    for (const Place& p : places_[v]) {
+      if (p.layout == want) return touch(p.storage);
+    }
+    const Place from = places_[v].front();
+    const Slot slot = slot_of(v);
+    if (layouts_coincide(slot.shape)) {
+      places_[v].push_back({want, from.storage});
+      return touch(from.storage);
+    }
+    return reorder(v, from, want);
+  }
+
+  int touch(int s) {
+    storage(s).last = std::max(storage(s).last, next_step());
+    return s;
+  }
+
+  void place_constant(ValueId v) {
+    const Tensor* t = constant(v);
+    if (t == nullptr) {
+      throw Error({.what = "value is read before anything computes it", .where = "value '" + graph().name(v) + "'",
+                   .kind = ErrorKind::internal});
+    }
+    Storage s{.kind = Storage::Kind::constant, .slot = slot_of(v), .last = end_of_run, .constant = *t};
+    s.data = const_cast<std::byte*>(t->raw().data());
+    places_[v].push_back({Layout::plain, add_storage(std::move(s))});
+  }
+
+  int reorder(ValueId v, Place from, Layout want) {
+    Slot source = slot_of(v);
+    source.layout = from.layout;
+    Slot target = source;
+    target.layout = want;
+    auto kernel = make_reorder(source, want);
+    if (storage(from.storage).kind == Storage::Kind::constant) {
+      return reordered_constant(v, *kernel, from, target);
+    }
+    touch(from.storage);
+    const std::int64_t step = next_step();
+    const int s = add_storage({.slot = target, .first = step, .last = step + 1});
+    StepInfo info{.node = {}, .value = graph().name(v), .op = "Reorder", .layout = want};
+    info.dtype = source.dtype;
+    info.shape = source.shape;
+    info.bytes = 2 * source.bytes();
+    impl_->steps.push_back({std::move(kernel), {from.storage}, {s}, std::move(info)});
+    places_[v].push_back({want, s});
+    values_on_[s].push_back(v);
+    return s;
+  }
+
+  int reordered_constant(ValueId v, Kernel& kernel, Place from, const Slot& target) {
+    Tensor copy(target.dtype, target.shape);
+    std::byte* data = copy.mutable_raw().data();
+    kernel.bind({{storage(from.storage).data}, {data}, nullptr});
+    kernel.run();
+    Storage s{.kind = Storage::Kind::constant, .slot = target, .last = end_of_run, .constant = copy};
+    s.data = data;
+    const int index = add_storage(std::move(s));
+    places_[v].push_back({target.layout, index});
+    return index;
+  }
+
+  /// True when this one reading slot is the last use of an arena buffer, aliases included.
+  bool dies(ValueId v) {
+    const auto it = places_.find(v);
+    if (it == places_.end() || it->second.empty()) return false;
+    for (const Place& p : it->second) {
+      if (storage(p.storage).kind != Storage::Kind::arena) return false;
+      std::int64_t left = 0;
+      for (const ValueId w : values_on_[p.storage]) left += reads_left_[w];
+      if (left != 1) return false;
+    }
+    return true;
+  }
+
+  KernelRequest request_for(NodeId n) {
+    const Node& node = graph().node(n);
+    KernelRequest r{.graph = graph(), .id = n, .inputs = {}, .outputs = {}, .constants = {}, .dies = {}};
+    r.threads = impl_->threads;
+    for (const ValueId v : node.inputs) {
+      r.inputs.push_back(v.valid() ? slot_of(v) : Slot{});
+      r.constants.push_back(v.valid() ? constant(v) : nullptr);
+      r.dies.push_back(v.valid() && dies(v));
+      if (!v.valid()) continue;
+      for (const Place& p : places_[v]) {
+        if (p.layout == Layout::channels_last) r.inputs.back().layout = p.layout;
+      }
+    }
+    for (const ValueId v : node.outputs) r.outputs.push_back(v.valid() ? slot_of(v) : Slot{});
+    return r;
+  }
+
+  bool folded(const Node& node) const {
+    return std::all_of(node.outputs.begin(), node.outputs.end(),
+                       [&](ValueId v) { return !v.valid() || types_.constants.count(v) != 0; });
+  }
+
+  void compile_node(NodeId n) {
+    const Node& node = graph().node(n);
+    if (!folded(node)) {
+      const KernelRequest request = request_for(n);
+      KernelAnswer answer = node.captures.empty() ? make_kernel(request) : Decline{"it has a subgraph"};
+      if (auto* plan = std::get_if<KernelPlan>(&answer)) {
+        plan->alias ? add_alias(node, *plan) : add_step(n, request, std::move(*plan), {});
+      } else {
+        add_step(n, request, reference_plan(request), std::get<Decline>(answer).reason);
+      }
+    }
+    for (const ValueId v : node.inputs) {
+      if (v.valid()) --reads_left_[v];
+    }
+  }
+
+  static KernelPlan reference_plan(const KernelRequest& request) {
+    KernelPlan plan{.kernel = make_reference(request)};
+    plan.inputs.assign(request.inputs.size(), Layout::plain);
+    plan.outputs.assign(request.outputs.size(), Layout::plain);
+    return plan;
+  }
+
+  void add_alias(const Node& node, const KernelPlan& plan) {
+    const std::size_t i = *plan.alias;
+    const int s = fetch(node.inputs[i], plan.inputs[i]);
+    place(node.outputs[0], plan.outputs[0], s, next_step() - 1);
+  }
+
+  void add_step(NodeId n, const KernelRequest& request, KernelPlan plan, const std::string& reason) {
+    const Node& node = graph().node(n);
+    Step step{.kernel = std::move(plan.kernel), .inputs = {}, .outputs = {}, .info = info_of(n, request)};
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      const ValueId v = node.inputs[i];
+      const bool baked = i < plan.baked.size() && plan.baked[i];
+      step.inputs.push_back(v.valid() && !baked ? fetch(v, plan.inputs[i]) : -1);
+    }
+    // Reorders may have come in front: every input must live until this step.
+    for (const int s : step.inputs) {
+      if (s >= 0) touch(s);
+    }
+    const std::int64_t at = next_step();
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+      step.outputs.push_back(add_step_output(node, step, plan, i, at));
+    }
+    step.info.layout = plan.outputs.empty() ? Layout::plain : plan.outputs[0];
+    step.info.reason = reason;
+    step.info.kernel = reason.empty() ? step.kernel->implementation() : "reference";
+    impl_->steps.push_back(std::move(step));
+  }
+
+  int add_step_output(const Node& node, const Step& step, const KernelPlan& plan, std::size_t i,
+                      std::int64_t at) {
+    const ValueId v = node.outputs[i];
+    if (!v.valid()) return -1;
+    Slot slot = slot_of(v);
+    slot.layout = plan.outputs[i];
+    int s = -1;
+    if (i == 0 && plan.overwrites) {
+      s = step.inputs[*plan.overwrites];
+      ASSAY_ASSERT(s >= 0 && storage(s).kind == Storage::Kind::arena);
+      ASSAY_ASSERT(storage(s).slot.bytes() >= slot.bytes());
+      storage(s).last = std::max(storage(s).last, at);
+    } else {
+      s = add_storage({.slot = slot, .first = at, .last = at});
+    }
+    place(v, slot.layout, s, at);
+    return s;
+  }
+
+  StepInfo info_of(NodeId n, const KernelRequest& request) const {
+    const Node& node = graph().node(n);
+    StepInfo info{.node = node.name, .value = {}, .op = node.op_type};
+    if (node.has_output(0)) {
+      info.value = graph().name(node.outputs[0]);
+      info.dtype = request.outputs[0].dtype;
+      info.shape = request.outputs[0].shape;
+    }
+    info.macs = macs_of(graph(), n, types_);
+    for (const Slot& s : request.inputs) info.bytes += s.bytes();
+    for (const Slot& s : request.outputs) info.bytes += s.bytes();
+    return info;
+  }
+
+  std::unique_ptr<Program::Impl> impl_;
+  StaticTypes types_;
+  std::map<ValueId, std::vector<Place>> places_;
+  std::map<int, std::vector<ValueId>> values_on_;  // storage -> values whose content it holds
+  std::map<ValueId, std::int64_t> reads_left_;
+};
+
+}  // namespace
+
+std::unique_ptr<Program::Impl> compile_program(const Graph& graph,
+                                               const std::map<std::string, Shape>& input_shapes,
+                                               const ProgramOptions& options) {
+  return Compiler(graph, input_shapes, options).run();
+}
+
+}  // namespace assay::kernels

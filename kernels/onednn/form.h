@@ -1,0 +1,39 @@
+// What a dot-product node computes in one go: base operator, optional residual, optional activation.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "kernels/onednn/engine.h"
+
+namespace assay::kernels {
+
+/// An elementwise function as oneDNN describes it.
+struct Eltwise {
+  dnnl::algorithm algorithm;
+  float alpha = 0;
+  float beta = 0;
+};
+
+/// "Conv" + "Add" + "Relu" and so on.
+struct DotForm {
+  std::string base;
+  bool residual = false;
+  std::optional<Eltwise> activation = std::nullopt;
+};
+
+/// Activation by ONNX name; nullopt when oneDNN has none with the same formula. `low`, `high` are Clip's bounds; `alpha` and
+/// `beta` those of LeakyRelu, Elu and HardSigmoid.
+struct ActivationParts {
+  std::string name;
+  float low = 0, high = 0, alpha = 0, beta = 0;
+};
+std::optional<Eltwise> eltwise_of(const ActivationParts& parts);
+
+/// The form of a plain node (Conv, ConvTranspose, Gemm, MatMul) or of a fused one; nullopt for anything else.
+std::optional<DotForm> dot_form(const Node& node);
+
+/// Appends the activation as a post-op.
+void append_activation(dnnl::post_ops& ops, const std::optional<Eltwise>& activation);
+
+}  // namespace assay::kernels
