@@ -6,9 +6,12 @@ std::string to_string(Accumulator v) { return v == Accumulator::exact ? "exact" 
 
 std::string to_string(SignedSource v) {
   switch (v) {
-    case SignedSource::plain: return "plain";
-    case SignedSource::halved: return "halved";
-    case SignedSource::plus128: return "plus128";
+    case SignedSource::plain:
+      return "plain";
+    case SignedSource::halved:
+      return "halved";
+    case SignedSource::plus128:
+      return "plus128";
   }
   return "?";
 }
@@ -17,9 +20,12 @@ std::string to_string(Compensation v) { return v == Compensation::s32 ? "s32" : 
 
 std::string to_string(ResidualForm v) {
   switch (v) {
-    case ResidualForm::none: return "none";
-    case ResidualForm::sum_fma: return "sum_fma";
-    case ResidualForm::sum_mul_add: return "sum_mul_add";
+    case ResidualForm::none:
+      return "none";
+    case ResidualForm::sum_fma:
+      return "sum_fma";
+    case ResidualForm::sum_mul_add:
+      return "sum_mul_add";
   }
   return "?";
 }

@@ -1,11 +1,13 @@
-// The arithmetic that an integer kernel really runs, as plain data, so that a reference can be run with the same one.
+// The arithmetic that an integer kernel really runs, as plain data, so that a reference can be run
+// with the same one.
 //
 // Formula (oneDNN 3.2, everything float32 and rounded after each operation unless it says fma):
 //   S[c] = f32(s_x * s_w[c])      v = f32(acc)      v = v * S[c]      v = v + bias[c]
 //   mid (optional): v = fma(v, f32(1 / s_m), z_m); v = rne(v); v = clip(v, range of the mid type);
 //                   v = fma(v, s_m, f32(-z_m * s_m))
-//   residual:  d = f32(r - z_r);  v = s_r == 1 ? v + d : fma(d, s_r, v)      (sum_mul_add: v + f32(d * s_r))
-//   activation;  v = v * f32(1 / s_y) when s_y != 1;  v = v + z_y;  clamp to the output type;  rne
+//   residual:  d = f32(r - z_r);  v = s_r == 1 ? v + d : fma(d, s_r, v)      (sum_mul_add: v +
+//   f32(d * s_r)) activation;  v = v * f32(1 / s_y) when s_y != 1;  v = v + z_y;  clamp to the
+//   output type;  rne
 #pragma once
 
 #include <cstdint>
@@ -15,7 +17,8 @@ namespace assay::kernels {
 
 enum class Accumulator {
   exact,    ///< s32 sum of exact products
-  s16pair,  ///< products of neighbouring input channels are added with saturation to s16, then to s32
+  s16pair,  ///< products of neighbouring input channels are added with saturation to s16, then to
+            ///< s32
 };
 
 enum class SignedSource {
@@ -43,7 +46,8 @@ struct IntArithmetic {
   Compensation comp = Compensation::s32;
   ResidualForm residual = ResidualForm::none;
   MidForm mid = MidForm::none;
-  bool dst_reciprocal = true;  ///< the output scale is applied as a product with f32(1 / s_y), never as a quotient
+  bool dst_reciprocal =
+      true;  ///< the output scale is applied as a product with f32(1 / s_y), never as a quotient
   bool operator==(const IntArithmetic&) const = default;
 };
 

@@ -109,10 +109,12 @@ class Compiler {
   void place_constant(ValueId v) {
     const Tensor* t = constant(v);
     if (t == nullptr) {
-      throw Error({.what = "value is read before anything computes it", .where = "value '" + graph().name(v) + "'",
+      throw Error({.what = "value is read before anything computes it",
+                   .where = "value '" + graph().name(v) + "'",
                    .kind = ErrorKind::internal});
     }
-    Storage s{.kind = Storage::Kind::constant, .slot = slot_of(v), .last = end_of_run, .constant = *t};
+    Storage s{
+        .kind = Storage::Kind::constant, .slot = slot_of(v), .last = end_of_run, .constant = *t};
     s.data = const_cast<std::byte*>(t->raw().data());
     places_[v].push_back({Layout::plain, add_storage(std::move(s))});
   }
@@ -144,7 +146,8 @@ class Compiler {
     std::byte* data = copy.mutable_raw().data();
     kernel.bind({{storage(from.storage).data}, {data}, nullptr});
     kernel.run();
-    Storage s{.kind = Storage::Kind::constant, .slot = target, .last = end_of_run, .constant = copy};
+    Storage s{
+        .kind = Storage::Kind::constant, .slot = target, .last = end_of_run, .constant = copy};
     s.data = data;
     const int index = add_storage(std::move(s));
     places_[v].push_back({target.layout, index});
@@ -166,7 +169,8 @@ class Compiler {
 
   KernelRequest request_for(NodeId n) {
     const Node& node = graph().node(n);
-    KernelRequest r{.graph = graph(), .id = n, .inputs = {}, .outputs = {}, .constants = {}, .dies = {}};
+    KernelRequest r{
+        .graph = graph(), .id = n, .inputs = {}, .outputs = {}, .constants = {}, .dies = {}};
     r.threads = impl_->threads;
     for (const ValueId v : node.inputs) {
       r.inputs.push_back(v.valid() ? slot_of(v) : Slot{});
@@ -190,7 +194,8 @@ class Compiler {
     const Node& node = graph().node(n);
     if (!folded(node)) {
       const KernelRequest request = request_for(n);
-      KernelAnswer answer = node.captures.empty() ? make_kernel(request) : Decline{"it has a subgraph"};
+      KernelAnswer answer =
+          node.captures.empty() ? make_kernel(request) : Decline{"it has a subgraph"};
       if (auto* plan = std::get_if<KernelPlan>(&answer)) {
         plan->alias ? add_alias(node, *plan) : add_step(n, request, std::move(*plan), {});
       } else {
@@ -215,9 +220,11 @@ class Compiler {
     place(node.outputs[0], plan.outputs[0], s, next_step() - 1);
   }
 
-  void add_step(NodeId n, const KernelRequest& request, KernelPlan plan, const std::string& reason) {
+  void add_step(NodeId n, const KernelRequest& request, KernelPlan plan,
+                const std::string& reason) {
     const Node& node = graph().node(n);
-    Step step{.kernel = std::move(plan.kernel), .inputs = {}, .outputs = {}, .info = info_of(n, request)};
+    Step step{
+        .kernel = std::move(plan.kernel), .inputs = {}, .outputs = {}, .info = info_of(n, request)};
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       const ValueId v = node.inputs[i];
       const bool baked = i < plan.baked.size() && plan.baked[i];

@@ -1,9 +1,10 @@
-// Kernels: what a compiled step is (Kernel), how one is asked for (KernelRequest), and how a family of kernels registers
-// itself (RegisterKernel).
+// Kernels: what a compiled step is (Kernel), how one is asked for (KernelRequest), and how a family
+// of kernels registers itself (RegisterKernel).
 //
-// A family is one file in kernels/onednn/ that ends with `const RegisterKernel registered{{"Conv"}, make};`. For a node the
-// families of its operator are asked in order of registration rank; the first that accepts wins, the reasons of the others are
-// kept. A node nobody accepts runs on the reference operator.
+// A family is one file in kernels/onednn/ that ends with `const RegisterKernel registered{{"Conv"},
+// make};`. For a node the families of its operator are asked in order of registration rank; the
+// first that accepts wins, the reasons of the others are kept. A node nobody accepts runs on the
+// reference operator.
 #pragma once
 
 #include <functional>
@@ -51,10 +52,12 @@ class Kernel {
 /// What a family answers: the kernel and where its operands must lie.
 struct KernelPlan {
   std::unique_ptr<Kernel> kernel = nullptr;  ///< null for an alias
-  std::vector<Layout> inputs = {};    ///< per node input
-  std::vector<bool> baked = {};       ///< per node input: true when the kernel took the constant; empty means none
-  std::vector<Layout> outputs = {};   ///< per node output
-  /// The output takes over the buffer of this input (sum in place). Only when the request says that the input dies.
+  std::vector<Layout> inputs = {};           ///< per node input
+  std::vector<bool> baked =
+      {};  ///< per node input: true when the kernel took the constant; empty means none
+  std::vector<Layout> outputs = {};  ///< per node output
+  /// The output takes over the buffer of this input (sum in place). Only when the request says that
+  /// the input dies.
   std::optional<std::size_t> overwrites = std::nullopt;
   /// The output is this input under another shape or name, byte for byte; nothing runs.
   std::optional<std::size_t> alias = std::nullopt;
@@ -66,16 +69,22 @@ using KernelAnswer = std::variant<KernelPlan, Decline>;
 struct KernelRequest {
   const Graph& graph;
   NodeId id;
-  std::vector<Slot> inputs;   ///< type, shape and the layout that is at hand; undefined dtype where absent
-  std::vector<Slot> outputs;  ///< layout not yet chosen
+  std::vector<Slot>
+      inputs;  ///< type, shape and the layout that is at hand; undefined dtype where absent
+  std::vector<Slot> outputs;             ///< layout not yet chosen
   std::vector<const Tensor*> constants;  ///< per input, nullptr where not known before running
-  std::vector<bool> dies;     ///< per input: this node is the last reader of an arena buffer, and reads it once
+  std::vector<bool>
+      dies;  ///< per input: this node is the last reader of an arena buffer, and reads it once
   int threads = 1;
 
   const Node& node() const { return graph.node(id); }
   const Attributes& attributes() const { return node().attributes; }
-  bool has_input(std::size_t i) const { return i < inputs.size() && inputs[i].dtype != DType::undefined; }
-  const Tensor* constant(std::size_t i) const { return i < constants.size() ? constants[i] : nullptr; }
+  bool has_input(std::size_t i) const {
+    return i < inputs.size() && inputs[i].dtype != DType::undefined;
+  }
+  const Tensor* constant(std::size_t i) const {
+    return i < constants.size() ? constants[i] : nullptr;
+  }
   std::int64_t opset() const { return graph.opset(node().domain); }
 };
 
@@ -83,7 +92,7 @@ struct KernelFamily {
   std::vector<std::string> ops;  ///< operator types; not read when `matches` is set
   std::function<KernelAnswer(const KernelRequest&)> make;
   std::string domain = {};
-  int rank = 0;                  ///< lower is asked first
+  int rank = 0;  ///< lower is asked first
   /// For operator types composed from parts (ConvAddRelu): whether the family covers this one.
   std::function<bool(const std::string& op_type)> matches = nullptr;
 };

@@ -2,9 +2,7 @@
 
 namespace assay::kernels {
 
-std::string to_string(Layout layout) {
-  return layout == Layout::plain ? "plain" : "channels_last";
-}
+std::string to_string(Layout layout) { return layout == Layout::plain ? "plain" : "channels_last"; }
 
 bool layouts_coincide(const Shape& shape) {
   if (shape.rank() < 3) return true;

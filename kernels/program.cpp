@@ -98,7 +98,8 @@ void Program::Impl::bind_inputs(const Feeds& feeds) {
   for (const auto& [name, index] : inputs) {
     Storage& s = storages[static_cast<std::size_t>(index)];
     const auto it = feeds.find(name);
-    const Tensor& t = it != feeds.end() ? it->second : graph.value(*graph.find_value(name)).initializer;
+    const Tensor& t =
+        it != feeds.end() ? it->second : graph.value(*graph.find_value(name)).initializer;
     check_compiled_type(name, s.slot, t);
     auto* data = const_cast<std::byte*>(t.raw().data());
     moved[static_cast<std::size_t>(index)] = data != s.data;
@@ -107,7 +108,8 @@ void Program::Impl::bind_inputs(const Feeds& feeds) {
   }
   for (const Step& step : steps) {
     bool touched = false;
-    for (const int i : step.inputs) touched = touched || (i >= 0 && moved[static_cast<std::size_t>(i)]);
+    for (const int i : step.inputs)
+      touched = touched || (i >= 0 && moved[static_cast<std::size_t>(i)]);
     if (touched) bind_step(step);
   }
 }
@@ -180,7 +182,8 @@ std::map<std::string, Tensor> Program::run(const Feeds& feeds, const std::set<st
     const auto [first, last] = wanted.equal_range(step);
     for (auto it = first; it != last; ++it) {
       const Tap& tap = impl_->taps.at(it->second);
-      kept[it->second] = plain_copy(impl_->storages[static_cast<std::size_t>(tap.storage)].data, tap.slot);
+      kept[it->second] =
+          plain_copy(impl_->storages[static_cast<std::size_t>(tap.storage)].data, tap.slot);
     }
   };
   const ThreadScope scope(impl_->threads);

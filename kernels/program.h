@@ -1,8 +1,9 @@
 // Program: a graph compiled for one set of input shapes, then run many times on the fast kernels.
 //
-// Compiling chooses a kernel per node, keeps activations channels-last between nodes, packs weights and constants once, and
-// places every buffer in one arena by lifetime. Running executes the steps in order: no primitive is created, and Assay
-// allocates nothing in execute(). A node without a fast kernel runs on the reference operator, and steps() says so.
+// Compiling chooses a kernel per node, keeps activations channels-last between nodes, packs weights
+// and constants once, and places every buffer in one arena by lifetime. Running executes the steps
+// in order: no primitive is created, and Assay allocates nothing in execute(). A node without a
+// fast kernel runs on the reference operator, and steps() says so.
 #pragma once
 
 #include <map>
@@ -20,19 +21,20 @@
 namespace assay::kernels {
 
 struct ProgramOptions {
-  int threads = 0;            ///< 0: what OpenMP offers
-  bool tune = false;          ///< choose kernels by timing them inside the running program
-  int tune_rounds = 9;        ///< timed runs per variant; the median counts
-  std::string tune_cache = {};  ///< JSON file: read when it exists, and written after tuning; empty: none
+  int threads = 0;      ///< 0: what OpenMP offers
+  bool tune = false;    ///< choose kernels by timing them inside the running program
+  int tune_rounds = 9;  ///< timed runs per variant; the median counts
+  std::string tune_cache =
+      {};  ///< JSON file: read when it exists, and written after tuning; empty: none
 };
 
 /// One compiled step, in running order.
 struct StepInfo {
-  std::string node;       ///< node name; empty for a layout change that Assay inserted
-  std::string value = {};      ///< name of the (first) output value
-  std::string op = {};         ///< operator type, or "Reorder"
-  std::string kernel = {};     ///< implementation name, "reference", or "alias" when nothing runs
-  std::string reason = {};     ///< why the node runs on the reference; empty otherwise
+  std::string node;         ///< node name; empty for a layout change that Assay inserted
+  std::string value = {};   ///< name of the (first) output value
+  std::string op = {};      ///< operator type, or "Reorder"
+  std::string kernel = {};  ///< implementation name, "reference", or "alias" when nothing runs
+  std::string reason = {};  ///< why the node runs on the reference; empty otherwise
   Layout layout = Layout::plain;
   DType dtype = DType::undefined;  ///< of the output
   Shape shape = {};
@@ -45,19 +47,21 @@ struct StepInfo {
 class Program {
  public:
   struct Impl;
-  /// `input_shapes` names every input whose declared shape is not fixed. Throws Error when a shape depends on data, or when an
-  /// operator is neither accelerated nor known to the reference.
+  /// `input_shapes` names every input whose declared shape is not fixed. Throws Error when a shape
+  /// depends on data, or when an operator is neither accelerated nor known to the reference.
   static Program compile(const Graph& graph, const std::map<std::string, Shape>& input_shapes,
                          ProgramOptions options = {});
   ~Program();
   Program(Program&&) noexcept;
   Program& operator=(Program&&) noexcept;
 
-  /// Outputs by name in row-major order, and every value named in `also` that some step computes (values fused away or folded
-  /// at compile time are left out). Shapes and types of `feeds` must be those of compile.
+  /// Outputs by name in row-major order, and every value named in `also` that some step computes
+  /// (values fused away or folded at compile time are left out). Shapes and types of `feeds` must
+  /// be those of compile.
   std::map<std::string, Tensor> run(const Feeds& feeds, const std::set<std::string>& also = {});
 
-  /// The parts of run, for timing: bind_inputs keeps the feeds' buffers, execute runs the steps, outputs copies the results.
+  /// The parts of run, for timing: bind_inputs keeps the feeds' buffers, execute runs the steps,
+  /// outputs copies the results.
   void bind_inputs(const Feeds& feeds);
   void execute();
   /// As execute, and seconds per step.

@@ -11,7 +11,8 @@
 
 namespace assay::kernels {
 
-/// A buffer of the program. Arena buffers share one allocation; inputs point into what the caller fed.
+/// A buffer of the program. Arena buffers share one allocation; inputs point into what the caller
+/// fed.
 struct Storage {
   enum class Kind { arena, constant, input };
   Kind kind = Kind::arena;
@@ -26,7 +27,7 @@ inline constexpr std::int64_t end_of_run = std::numeric_limits<std::int64_t>::ma
 
 struct Step {
   std::unique_ptr<Kernel> kernel;
-  std::vector<int> inputs;   // storage numbers, -1 where absent or baked
+  std::vector<int> inputs;  // storage numbers, -1 where absent or baked
   std::vector<int> outputs;
   StepInfo info;
   std::int64_t static_bytes = 0;  // of baked constants
@@ -95,7 +96,8 @@ class ThreadScope {
 /// Row-major copy of a buffer in either layout.
 Tensor plain_copy(const std::byte* data, const Slot& slot);
 
-std::unique_ptr<Program::Impl> compile_program(const Graph& graph, const std::map<std::string, Shape>& input_shapes,
+std::unique_ptr<Program::Impl> compile_program(const Graph& graph,
+                                               const std::map<std::string, Shape>& input_shapes,
                                                const ProgramOptions& options);
 /// Chooses variants by timing them inside the program, or takes them from the cache file.
 void tune_program(Program& program, Program::Impl& impl);

@@ -8,7 +8,8 @@ namespace assay::kernels {
 namespace {
 
 Tensor view(const Slot& slot, std::byte* data) {
-  return Tensor(slot.dtype, slot.shape, std::shared_ptr<const std::byte>(data, [](const std::byte*) {}));
+  return Tensor(slot.dtype, slot.shape,
+                std::shared_ptr<const std::byte>(data, [](const std::byte*) {}));
 }
 
 class ReferenceKernel : public Kernel {

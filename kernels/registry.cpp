@@ -41,7 +41,8 @@ KernelAnswer make_kernel(const KernelRequest& request) {
 
 Layout kept_layout(const KernelRequest& request) {
   for (const Slot& s : request.inputs) {
-    if (s.dtype != DType::undefined && s.layout == Layout::channels_last) return Layout::channels_last;
+    if (s.dtype != DType::undefined && s.layout == Layout::channels_last)
+      return Layout::channels_last;
   }
   return Layout::plain;
 }

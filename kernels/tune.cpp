@@ -1,7 +1,8 @@
 // Choosing between variants of the same result by timing them inside the running program.
 //
-// In round k every step runs its variant k (or its last), so neighbours and caches are those of the real run; the median of each
-// step's own times decides. The choice is kept in a JSON file: {"<isa> t<threads> <step signature>": "<implementation>"}.
+// In round k every step runs its variant k (or its last), so neighbours and caches are those of the
+// real run; the median of each step's own times decides. The choice is kept in a JSON file: {"<isa>
+// t<threads> <step signature>": "<implementation>"}.
 #include <algorithm>
 #include <cstring>
 #include <fstream>
@@ -31,7 +32,8 @@ nlohmann::json read_cache(const std::string& path) {
   if (path.empty() || !file) return nlohmann::json::object();
   auto found = nlohmann::json::parse(file, nullptr, false);
   if (!found.is_object()) {
-    throw Error({.what = "kernel cache is not a JSON object", .where = path, .advice = "delete the file"});
+    throw Error(
+        {.what = "kernel cache is not a JSON object", .where = path, .advice = "delete the file"});
   }
   return found;
 }
@@ -64,7 +66,8 @@ double median(std::vector<double> v) {
   return *middle;
 }
 
-bool take_from_cache(const nlohmann::json& cache, const std::string& key, const Names& names, Step& s) {
+bool take_from_cache(const nlohmann::json& cache, const std::string& key, const Names& names,
+                     Step& s) {
   const auto it = cache.find(key);
   if (it == cache.end()) return false;
   const auto at = std::find(names.begin(), names.end(), it->get<std::string>());
@@ -122,12 +125,14 @@ void tune_program(Program& program, Program::Impl& impl) {
   for (Step& s : impl.steps) names.push_back(s.kernel->variants());
   for (std::size_t i = 0; i < impl.steps.size(); ++i) {
     if (names[i].size() < 2) continue;
-    complete = take_from_cache(cache, signature(impl, impl.steps[i]), names[i], impl.steps[i]) && complete;
+    complete =
+        take_from_cache(cache, signature(impl, impl.steps[i]), names[i], impl.steps[i]) && complete;
   }
   impl.allocate();  // variants may need more scratch
   if (!complete) {
     Feeds feeds;
-    for (const auto& [name, s] : impl.inputs) feeds[name] = filling(impl.storages[static_cast<std::size_t>(s)].slot);
+    for (const auto& [name, s] : impl.inputs)
+      feeds[name] = filling(impl.storages[static_cast<std::size_t>(s)].slot);
     impl.bind_inputs(feeds);
     const Times times = time_variants(program, impl, names);
     for (std::size_t i = 0; i < names.size(); ++i) {

@@ -1,5 +1,6 @@
-// Add, Sub, Mul, Div, Max, Min of two float32 tensors with NumPy broadcasting: one IEEE operation per element, so the bits are
-// those of the reference. (Max and Min give NaN when either operand is NaN, as ONNX and NumPy do.)
+// Add, Sub, Mul, Div, Max, Min of two float32 tensors with NumPy broadcasting: one IEEE operation
+// per element, so the bits are those of the reference. (Max and Min give NaN when either operand is
+// NaN, as ONNX and NumPy do.)
 #include <cmath>
 
 #include "kernels/kernel.h"
@@ -8,12 +9,21 @@
 namespace assay::kernels {
 namespace {
 
-constexpr std::int64_t grain = 16384;  // elements: below this a second thread costs more than it saves
+constexpr std::int64_t grain =
+    16384;  // elements: below this a second thread costs more than it saves
 
-struct AddOp { ASSAY_SIMD_BODY static float f(float a, float b) { return a + b; } };
-struct SubOp { ASSAY_SIMD_BODY static float f(float a, float b) { return a - b; } };
-struct MulOp { ASSAY_SIMD_BODY static float f(float a, float b) { return a * b; } };
-struct DivOp { ASSAY_SIMD_BODY static float f(float a, float b) { return a / b; } };
+struct AddOp {
+  ASSAY_SIMD_BODY static float f(float a, float b) { return a + b; }
+};
+struct SubOp {
+  ASSAY_SIMD_BODY static float f(float a, float b) { return a - b; }
+};
+struct MulOp {
+  ASSAY_SIMD_BODY static float f(float a, float b) { return a * b; }
+};
+struct DivOp {
+  ASSAY_SIMD_BODY static float f(float a, float b) { return a / b; }
+};
 struct MaxOp {
   ASSAY_SIMD_BODY static float f(float a, float b) { return a > b || a != a ? a : b; }
 };
@@ -24,8 +34,8 @@ struct MinOp {
 /// The innermost run: each operand advances by 1 or stays.
 template <class Op>
 struct InnerLoop {
-  ASSAY_SIMD_BODY void operator()(const float* a, const float* b, float* y, std::int64_t n, bool step_a,
-                                  bool step_b) const {
+  ASSAY_SIMD_BODY void operator()(const float* a, const float* b, float* y, std::int64_t n,
+                                  bool step_a, bool step_b) const {
     if (step_a && step_b) {
 #pragma omp simd
       for (std::int64_t i = 0; i < n; ++i) y[i] = Op::f(a[i], b[i]);
@@ -70,7 +80,8 @@ std::vector<std::int64_t> ordered_sizes(const Shape& s, const std::vector<std::i
 std::vector<std::int64_t> strides_of(const std::vector<std::int64_t>& sizes) {
   std::vector<std::int64_t> strides(sizes.size());
   std::int64_t step = 1;
-  for (std::size_t i = sizes.size(); i-- > 0; step *= sizes[i]) strides[i] = sizes[i] == 1 ? 0 : step;
+  for (std::size_t i = sizes.size(); i-- > 0; step *= sizes[i])
+    strides[i] = sizes[i] == 1 ? 0 : step;
   return strides;
 }
 
@@ -84,7 +95,8 @@ std::vector<Axis> joint_axes(const Shape& a, const Shape& b, const Shape& y, Lay
   for (std::size_t i = 0; i < order.size(); ++i) {
     const Axis next{size_y[i], step_a[i], step_b[i]};
     if (next.size == 1) continue;
-    if (!axes.empty() && axes.back().a == next.a * next.size && axes.back().b == next.b * next.size) {
+    if (!axes.empty() && axes.back().a == next.a * next.size &&
+        axes.back().b == next.b * next.size) {
       axes.back() = {axes.back().size * next.size, next.a, next.b};
     } else {
       axes.push_back(next);
@@ -157,7 +169,8 @@ std::unique_ptr<Kernel> kernel_for(const std::string& op, std::vector<Axis> axes
   return std::make_unique<BinaryKernel<MinOp>>(std::move(axes));
 }
 
-/// Channels-last is kept when each operand either has the rank of the output or is a scalar: then its axes are at hand.
+/// Channels-last is kept when each operand either has the rank of the output or is a scalar: then
+/// its axes are at hand.
 Layout common_layout(const KernelRequest& r) {
   const std::int64_t rank = r.outputs[0].shape.rank();
   if (rank < 3 || kept_layout(r) == Layout::plain) return Layout::plain;
@@ -175,13 +188,14 @@ KernelAnswer make(const KernelRequest& r) {
   if (r.outputs[0].shape.numel() == 0) return Decline{"empty tensor"};
   const Layout layout = common_layout(r);
   KernelPlan plan;
-  plan.kernel = kernel_for(r.node().op_type,
-                           joint_axes(r.inputs[0].shape, r.inputs[1].shape, r.outputs[0].shape, layout));
+  plan.kernel = kernel_for(r.node().op_type, joint_axes(r.inputs[0].shape, r.inputs[1].shape,
+                                                        r.outputs[0].shape, layout));
   plan.outputs = {layout};
   for (std::size_t i = 0; i < 2; ++i) {
     const Shape& s = r.inputs[i].shape;
     plan.inputs.push_back(s.rank() < 3 ? Layout::plain : layout);
-    // In place only when the layout at hand is the one used: a reordered copy is a buffer of its own anyway.
+    // In place only when the layout at hand is the one used: a reordered copy is a buffer of its
+    // own anyway.
     if (!plan.overwrites && r.dies[i] && s == r.outputs[0].shape && r.inputs[i].layout == layout) {
       plan.overwrites = i;
     }

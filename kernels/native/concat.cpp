@@ -23,8 +23,8 @@ class ConcatKernel : public Kernel {
 #pragma omp parallel for schedule(static) if (rows_ * row_bytes_ > 65536)
     for (std::int64_t row = 0; row < rows_; ++row) {
       for (const Part& p : parts_) {
-        std::memcpy(binding_.outputs[0] + row * row_bytes_ + p.offset, binding_.inputs[p.input] + row * p.bytes,
-                    static_cast<std::size_t>(p.bytes));
+        std::memcpy(binding_.outputs[0] + row * row_bytes_ + p.offset,
+                    binding_.inputs[p.input] + row * p.bytes, static_cast<std::size_t>(p.bytes));
       }
     }
   }

@@ -20,7 +20,8 @@ bool only_first_output(const KernelRequest& r) {
   return true;
 }
 
-/// Flatten, Reshape, Squeeze, Unsqueeze: row-major order stays, so the input must be plain (free after a global pool).
+/// Flatten, Reshape, Squeeze, Unsqueeze: row-major order stays, so the input must be plain (free
+/// after a global pool).
 KernelAnswer make_reshape(const KernelRequest& r) {
   if (r.constant(0) != nullptr) return Decline{"its input is a constant"};
   return alias(r, Layout::plain);
@@ -37,7 +38,8 @@ KernelAnswer make_identity(const KernelRequest& r) {
   return alias(r, r.inputs[0].layout);
 }
 
-const RegisterKernel reshapes{{.ops = {"Flatten", "Reshape", "Squeeze", "Unsqueeze"}, .make = make_reshape}};
+const RegisterKernel reshapes{
+    {.ops = {"Flatten", "Reshape", "Squeeze", "Unsqueeze"}, .make = make_reshape}};
 const RegisterKernel identities{{.ops = {"Identity", "Dropout"}, .make = make_identity}};
 
 }  // namespace

@@ -1,6 +1,8 @@
-// One loop body compiled for AVX-512, AVX2 and the base instruction set, chosen at run time under the same cap as oneDNN's.
+// One loop body compiled for AVX-512, AVX2 and the base instruction set, chosen at run time under
+// the same cap as oneDNN's.
 //
-// The bodies contain no fused multiply-add unless they say std::fma, so every form gives the same bits.
+// The bodies contain no fused multiply-add unless they say std::fma, so every form gives the same
+// bits.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +13,8 @@
 namespace assay::kernels {
 
 template <class Body, class... Args>
-__attribute__((target("avx512f,avx512bw,avx512vl,avx512dq"))) void run_avx512(const Body& body, Args... args) {
+__attribute__((target("avx512f,avx512bw,avx512vl,avx512dq"))) void run_avx512(const Body& body,
+                                                                              Args... args) {
   body(args...);
 }
 
@@ -31,15 +34,19 @@ inline SimdLevel simd_level() {
 template <class Body, class... Args>
 void run_simd(SimdLevel level, const Body& body, Args... args) {
   switch (level) {
-    case SimdLevel::avx512: return run_avx512(body, args...);
-    case SimdLevel::avx2: return run_avx2(body, args...);
-    case SimdLevel::base: return body(args...);
+    case SimdLevel::avx512:
+      return run_avx512(body, args...);
+    case SimdLevel::avx2:
+      return run_avx2(body, args...);
+    case SimdLevel::base:
+      return body(args...);
   }
 }
 
 #define ASSAY_SIMD_BODY __attribute__((always_inline)) inline
 
-/// Calls f(begin, end) on parts of [0, n), one per OpenMP thread, each a multiple of `grain` but the last.
+/// Calls f(begin, end) on parts of [0, n), one per OpenMP thread, each a multiple of `grain` but
+/// the last.
 template <class F>
 void split_work(std::int64_t n, std::int64_t grain, const F& f) {
   const std::int64_t parts = (n + grain - 1) / grain;

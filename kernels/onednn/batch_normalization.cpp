@@ -1,4 +1,5 @@
-// BatchNormalization at inference with constant statistics: y = scale * (x - mean) / sqrt(var + epsilon) + bias.
+// BatchNormalization at inference with constant statistics: y = scale * (x - mean) / sqrt(var +
+// epsilon) + bias.
 #include "kernels/onednn/engine.h"
 
 namespace assay::kernels {
@@ -6,11 +7,13 @@ namespace {
 
 using Desc = dnnl::batch_normalization_forward::primitive_desc;
 
-constexpr int arguments[] = {DNNL_ARG_SRC, DNNL_ARG_SCALE, DNNL_ARG_SHIFT, DNNL_ARG_MEAN, DNNL_ARG_VARIANCE};
+constexpr int arguments[] = {DNNL_ARG_SRC, DNNL_ARG_SCALE, DNNL_ARG_SHIFT, DNNL_ARG_MEAN,
+                             DNNL_ARG_VARIANCE};
 
 std::optional<Decline> refuse(const KernelRequest& r) {
   const Shape& x = r.inputs[0].shape;
-  if (r.inputs[0].dtype != DType::float32) return Decline{"input is " + to_string(r.inputs[0].dtype)};
+  if (r.inputs[0].dtype != DType::float32)
+    return Decline{"input is " + to_string(r.inputs[0].dtype)};
   if (x.rank() < 2 || x.rank() > 5) return Decline{"rank " + std::to_string(x.rank())};
   if (x.numel() == 0) return Decline{"empty tensor"};
   if (r.attributes().int_or("training_mode", 0) != 0) return Decline{"training mode"};
@@ -33,8 +36,8 @@ KernelAnswer make(const KernelRequest& r) {
   using Flags = dnnl::normalization_flags;
   const auto flags = Flags::use_global_stats | Flags::use_scale | Flags::use_shift;
   const auto desc = try_make([&] {
-    return Desc(cpu_engine(), dnnl::prop_kind::forward_inference, x, x, r.attributes().float_or("epsilon", 1e-5F),
-                flags, make_attr());
+    return Desc(cpu_engine(), dnnl::prop_kind::forward_inference, x, x,
+                r.attributes().float_or("epsilon", 1e-5F), flags, make_attr());
   });
   if (!desc) return no_implementation(r);
   Variant v{.name = desc->impl_info_str(), .primitive = dnnl::batch_normalization_forward(*desc)};

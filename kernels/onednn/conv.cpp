@@ -1,7 +1,9 @@
-// Convolution in float32: bias, residual and activation in one primitive, channels-last, weights packed once.
+// Convolution in float32: bias, residual and activation in one primitive, channels-last, weights
+// packed once.
 //
-// y = act(conv(x, w) + b + residual). The residual is a `sum` in place when its buffer dies here, else a binary addition, so a
-// skip tensor that is read later stays intact. A 1x1 convolution of stride 1 is also offered as a matrix product.
+// y = act(conv(x, w) + b + residual). The residual is a `sum` in place when its buffer dies here,
+// else a binary addition, so a skip tensor that is read later stays intact. A 1x1 convolution of
+// stride 1 is also offered as a matrix product.
 #include "kernels/onednn/form.h"
 #include "kernels/onednn/window.h"
 
@@ -51,10 +53,12 @@ Desc make_desc(const Problem& p) {
   const auto algorithm = dnnl::algorithm::convolution_direct;
   const Window& v = p.window;
   if (!has_bias(p)) {
-    return Desc(cpu_engine(), kind, algorithm, x, w, y, v.strides, v.dilations, v.pads_begin, v.pads_end, attr);
+    return Desc(cpu_engine(), kind, algorithm, x, w, y, v.strides, v.dilations, v.pads_begin,
+                v.pads_end, attr);
   }
   const MemoryDesc b = plain_memory(DType::float32, {p.b.numel()});
-  return Desc(cpu_engine(), kind, algorithm, x, w, b, y, v.strides, v.dilations, v.pads_begin, v.pads_end, attr);
+  return Desc(cpu_engine(), kind, algorithm, x, w, b, y, v.strides, v.dilations, v.pads_begin,
+              v.pads_end, attr);
 }
 
 void add_residual(Variant& v, const Problem& p, const MemoryDesc& desc) {
@@ -88,10 +92,12 @@ std::optional<Variant> as_matmul(const Problem& p) {
   const auto attr = attr_for(p, y);
   using Matmul = dnnl::matmul::primitive_desc;
   const auto desc = try_make([&] {
-    return has_bias(p) ? Matmul(cpu_engine(), x, w, b, y, attr) : Matmul(cpu_engine(), x, w, y, attr);
+    return has_bias(p) ? Matmul(cpu_engine(), x, w, b, y, attr)
+                       : Matmul(cpu_engine(), x, w, y, attr);
   });
   if (!desc) return std::nullopt;
-  Variant v{.name = std::string("matmul ") + desc->impl_info_str(), .primitive = dnnl::matmul(*desc)};
+  Variant v{.name = std::string("matmul ") + desc->impl_info_str(),
+            .primitive = dnnl::matmul(*desc)};
   const MemoryDesc transposed({inner, columns}, dnnl::memory::data_type::f32, Dims{1, inner});
   v.constants[DNNL_ARG_WEIGHTS] = packed(transposed, p.w.raw().data(), desc->weights_desc());
   if (has_bias(p)) v.constants[DNNL_ARG_BIAS] = packed(b, p.b.raw().data(), b);
@@ -117,18 +123,25 @@ std::vector<Variant> other_variants(const Problem& p) {
 std::optional<Decline> refuse(const KernelRequest& r, const DotForm& form) {
   const std::int64_t rank = r.inputs[0].shape.rank();
   if (rank < 3 || rank > 5) return Decline{"convolution of rank " + std::to_string(rank)};
-  if (r.inputs[0].dtype != DType::float32) return Decline{"input is " + to_string(r.inputs[0].dtype)};
+  if (r.inputs[0].dtype != DType::float32)
+    return Decline{"input is " + to_string(r.inputs[0].dtype)};
   if (r.constant(1) == nullptr) return Decline{"weights are not constant"};
   if (r.has_input(2) && r.constant(2) == nullptr) return Decline{"bias is not constant"};
   if (form.residual && (!r.has_input(3) || r.inputs[3].shape != r.outputs[0].shape)) {
     return Decline{"residual has another shape than the output"};
   }
-  if (r.inputs[0].shape.numel() == 0 || r.outputs[0].shape.numel() == 0) return Decline{"empty tensor"};
+  if (r.inputs[0].shape.numel() == 0 || r.outputs[0].shape.numel() == 0)
+    return Decline{"empty tensor"};
   return std::nullopt;
 }
 
 Problem problem_of(const KernelRequest& r, const DotForm& form) {
-  Problem p{.x = r.inputs[0], .y = r.outputs[0], .w = *r.constant(1), .b = {}, .window = {}, .form = form};
+  Problem p{.x = r.inputs[0],
+            .y = r.outputs[0],
+            .w = *r.constant(1),
+            .b = {},
+            .window = {},
+            .form = form};
   p.x.layout = p.y.layout = Layout::channels_last;
   if (r.has_input(2)) p.b = *r.constant(2);
   p.group = r.attributes().int_or("group", 1);
@@ -147,7 +160,8 @@ KernelAnswer make(const KernelRequest& r) {
   const auto desc = try_make([&] { return make_desc(p); });
   if (!desc) return no_implementation(r);
   KernelPlan plan;
-  plan.kernel = std::make_unique<PrimitiveKernel>(variant_of(p, *desc), [p] { return other_variants(p); });
+  plan.kernel =
+      std::make_unique<PrimitiveKernel>(variant_of(p, *desc), [p] { return other_variants(p); });
   plan.inputs.assign(r.inputs.size(), Layout::channels_last);
   plan.baked.assign(r.inputs.size(), false);
   plan.baked[1] = true;
@@ -162,7 +176,8 @@ bool is_fused_conv(const std::string& type) {
 }
 
 const RegisterKernel plain{{.ops = {"Conv"}, .make = make}};
-const RegisterKernel fused{{.ops = {}, .make = make, .domain = assay_domain, .matches = is_fused_conv}};
+const RegisterKernel fused{
+    {.ops = {}, .make = make, .domain = assay_domain, .matches = is_fused_conv}};
 
 }  // namespace
 }  // namespace assay::kernels

@@ -29,7 +29,8 @@ std::optional<Eltwise> function_of(const KernelRequest& r) {
   if (op == "Sqrt") return Eltwise{A::eltwise_sqrt};
   if (op == "Exp") return Eltwise{A::eltwise_exp};
   if (op == "HardSigmoid") {
-    return eltwise_of({.name = op, .alpha = a.float_or("alpha", 0.2F), .beta = a.float_or("beta", 0.5F)});
+    return eltwise_of(
+        {.name = op, .alpha = a.float_or("alpha", 0.2F), .beta = a.float_or("beta", 0.5F)});
   }
   const float alpha = op == "Elu" ? 1.0F : 0.01F;
   return eltwise_of({.name = op, .alpha = a.float_or("alpha", alpha)});
@@ -43,8 +44,8 @@ KernelAnswer make(const KernelRequest& r) {
   if (!f) return Decline{"its parameters are not constant, or oneDNN has no such function"};
   const MemoryDesc flat = plain_memory(DType::float32, {x.shape.numel()});
   const auto desc = try_make([&] {
-    return Desc(cpu_engine(), dnnl::prop_kind::forward_inference, f->algorithm, flat, flat, f->alpha, f->beta,
-                make_attr());
+    return Desc(cpu_engine(), dnnl::prop_kind::forward_inference, f->algorithm, flat, flat,
+                f->alpha, f->beta, make_attr());
   });
   if (!desc) return no_implementation(r);
   Variant v{.name = desc->impl_info_str(), .primitive = dnnl::eltwise_forward(*desc)};
@@ -62,8 +63,8 @@ KernelAnswer make(const KernelRequest& r) {
   return plan;
 }
 
-const RegisterKernel registered{{.ops = {"Relu", "LeakyRelu", "Clip", "HardSwish", "HardSigmoid", "Sigmoid", "Tanh",
-                                         "Elu", "Abs", "Sqrt", "Exp"},
+const RegisterKernel registered{{.ops = {"Relu", "LeakyRelu", "Clip", "HardSwish", "HardSigmoid",
+                                         "Sigmoid", "Tanh", "Elu", "Abs", "Sqrt", "Exp"},
                                  .make = make}};
 const RegisterKernel own{{.ops = {"HardSwish", "Silu"}, .make = make, .domain = assay_domain}};
 

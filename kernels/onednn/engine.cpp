@@ -15,10 +15,14 @@ using Tag = dnnl::memory::format_tag;
 
 Tag channels_last_tag(std::int64_t rank) {
   switch (rank) {
-    case 3: return Tag::acb;
-    case 4: return Tag::acdb;
-    case 5: return Tag::acdeb;
-    default: return Tag::undef;
+    case 3:
+      return Tag::acb;
+    case 4:
+      return Tag::acdb;
+    case 5:
+      return Tag::acdeb;
+    default:
+      return Tag::undef;
   }
 }
 
@@ -43,11 +47,16 @@ bool engine_in_use() { return used(); }
 std::optional<dnnl::memory::data_type> dnnl_type(DType t) {
   using Type = dnnl::memory::data_type;
   switch (t) {
-    case DType::float32: return Type::f32;
-    case DType::uint8: return Type::u8;
-    case DType::int8: return Type::s8;
-    case DType::int32: return Type::s32;
-    default: return std::nullopt;
+    case DType::float32:
+      return Type::f32;
+    case DType::uint8:
+      return Type::u8;
+    case DType::int8:
+      return Type::s8;
+    case DType::int32:
+      return Type::s32;
+    default:
+      return std::nullopt;
   }
 }
 
@@ -128,11 +137,12 @@ void PrimitiveKernel::bind(const Binding& binding) {
 
 void PrimitiveKernel::run() {
   if (copied_input_) {
-    std::memcpy(binding_.outputs[0], binding_.inputs[*copied_input_], static_cast<std::size_t>(copied_bytes_));
+    std::memcpy(binding_.outputs[0], binding_.inputs[*copied_input_],
+                static_cast<std::size_t>(copied_bytes_));
   }
   const Prepared& p = prepared_[selected_];
-  const dnnl_status_t status = dnnl_primitive_execute(p.primitive.get(), cpu_stream().get(),
-                                                      static_cast<int>(p.args.size()), p.args.data());
+  const dnnl_status_t status = dnnl_primitive_execute(
+      p.primitive.get(), cpu_stream().get(), static_cast<int>(p.args.size()), p.args.data());
   if (status != dnnl_success) {
     throw Error({.what = "oneDNN could not run a primitive",
                  .got = p.name + ", status " + std::to_string(static_cast<int>(status)),

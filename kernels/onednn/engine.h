@@ -16,8 +16,9 @@ namespace assay::kernels {
 
 using MemoryDesc = dnnl::memory::desc;
 
-/// The one CPU engine and stream. The first call ends the time in which the instruction set may be capped, and turns off the
-/// primitive cache: after a cache hit oneDNN 3.2's next_impl() starts over with the default.
+/// The one CPU engine and stream. The first call ends the time in which the instruction set may be
+/// capped, and turns off the primitive cache: after a cache hit oneDNN 3.2's next_impl() starts
+/// over with the default.
 dnnl::engine& cpu_engine();
 dnnl::stream& cpu_stream();
 bool engine_in_use();
@@ -25,7 +26,9 @@ bool engine_in_use();
 std::optional<dnnl::memory::data_type> dnnl_type(DType t);
 /// Description of a tensor in a layout; rank 0 becomes one element.
 MemoryDesc describe_memory(DType dtype, const Shape& shape, Layout layout);
-inline MemoryDesc describe_memory(const Slot& s) { return describe_memory(s.dtype, s.shape, s.layout); }
+inline MemoryDesc describe_memory(const Slot& s) {
+  return describe_memory(s.dtype, s.shape, s.layout);
+}
 /// Row-major description with explicit sizes.
 MemoryDesc plain_memory(DType dtype, const std::vector<std::int64_t>& dims);
 MemoryDesc any_memory(DType dtype, const std::vector<std::int64_t>& dims);
@@ -40,8 +43,9 @@ dnnl::memory zero_point_memory(std::int32_t value);
 struct Variant {
   std::string name;
   dnnl::primitive primitive;
-  std::map<int, dnnl::memory> constants = {};               ///< argument -> memory with its own buffer
-  std::vector<std::tuple<int, std::size_t, MemoryDesc>> inputs = {}; ///< argument, node input, description
+  std::map<int, dnnl::memory> constants = {};  ///< argument -> memory with its own buffer
+  std::vector<std::tuple<int, std::size_t, MemoryDesc>> inputs =
+      {};  ///< argument, node input, description
   std::vector<std::tuple<int, std::size_t, MemoryDesc>> outputs = {};
   MemoryDesc scratchpad = {};
 };
@@ -61,7 +65,8 @@ class PrimitiveKernel : public Kernel {
   void settle() override;
 
   void set_arithmetic(const IntArithmetic& a) { arithmetic_ = a; }
-  /// Copies this input to the output before each run: the residual of a sum whose tensor is still read later.
+  /// Copies this input to the output before each run: the residual of a sum whose tensor is still
+  /// read later.
   void copy_first(std::size_t input, std::int64_t bytes);
 
  private:
@@ -91,8 +96,8 @@ dnnl::primitive_attr make_attr();
 /// True for implementations that are oneDNN's scalar fallbacks.
 bool is_scalar_fallback(const std::string& implementation);
 
-/// Calls `visit(desc)` for the default implementation and the next ones, scalar fallbacks left out, until it returns false. The
-/// descriptor changes in place, so `visit` makes its primitive at once.
+/// Calls `visit(desc)` for the default implementation and the next ones, scalar fallbacks left out,
+/// until it returns false. The descriptor changes in place, so `visit` makes its primitive at once.
 template <class Desc, class Visit>
 void for_each_implementation(Desc desc, Visit&& visit) {
   do {

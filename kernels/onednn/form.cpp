@@ -45,11 +45,12 @@ std::optional<DotForm> dot_form(const Node& node) {
   form.residual = take_prefix(rest, "Add");
   if (rest.empty()) return form;
   const Attributes& a = node.attributes;
-  form.activation = eltwise_of({.name = rest,
-                                .low = a.float_or("min", -largest),
-                                .high = a.float_or("max", largest),
-                                .alpha = a.float_or("act_alpha", rest == "HardSigmoid" ? 0.2F : 0.01F),
-                                .beta = a.float_or("act_beta", 0.5F)});
+  form.activation =
+      eltwise_of({.name = rest,
+                  .low = a.float_or("min", -largest),
+                  .high = a.float_or("max", largest),
+                  .alpha = a.float_or("act_alpha", rest == "HardSigmoid" ? 0.2F : 0.01F),
+                  .beta = a.float_or("act_beta", 0.5F)});
   return form.activation ? std::optional(form) : std::nullopt;
 }
 

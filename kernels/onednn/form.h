@@ -1,4 +1,5 @@
-// What a dot-product node computes in one go: base operator, optional residual, optional activation.
+// What a dot-product node computes in one go: base operator, optional residual, optional
+// activation.
 #pragma once
 
 #include <optional>
@@ -22,15 +23,16 @@ struct DotForm {
   std::optional<Eltwise> activation = std::nullopt;
 };
 
-/// Activation by ONNX name; nullopt when oneDNN has none with the same formula. `low`, `high` are Clip's bounds; `alpha` and
-/// `beta` those of LeakyRelu, Elu and HardSigmoid.
+/// Activation by ONNX name; nullopt when oneDNN has none with the same formula. `low`, `high` are
+/// Clip's bounds; `alpha` and `beta` those of LeakyRelu, Elu and HardSigmoid.
 struct ActivationParts {
   std::string name;
   float low = 0, high = 0, alpha = 0, beta = 0;
 };
 std::optional<Eltwise> eltwise_of(const ActivationParts& parts);
 
-/// The form of a plain node (Conv, ConvTranspose, Gemm, MatMul) or of a fused one; nullopt for anything else.
+/// The form of a plain node (Conv, ConvTranspose, Gemm, MatMul) or of a fused one; nullopt for
+/// anything else.
 std::optional<DotForm> dot_form(const Node& node);
 
 /// Appends the activation as a post-op.

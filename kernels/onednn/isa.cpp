@@ -32,7 +32,8 @@ std::string all_names() {
   return text;
 }
 
-// The values are bit sets (dnnl_cpu_isa_t), each set holding those it builds on; VNNI is 0x8 at 256 bits and 0x40 at 512.
+// The values are bit sets (dnnl_cpu_isa_t), each set holding those it builds on; VNNI is 0x8 at 256
+// bits and 0x40 at 512.
 bool isa_has(unsigned bits) {
   return (static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & bits) == bits;
 }
@@ -55,7 +56,9 @@ void set_isa_cap(const std::string& name) {
                  .got = name,
                  .advice = "give --isa at the start, or set ONEDNN_MAX_CPU_ISA"});
   }
-  throw Error({.what = "unknown instruction set", .got = "'" + name + "'", .expected = "one of " + all_names()});
+  throw Error({.what = "unknown instruction set",
+               .got = "'" + name + "'",
+               .expected = "one of " + all_names()});
 }
 
 std::string effective_isa() {

@@ -13,13 +13,16 @@ bool is_global(const KernelRequest& r) { return r.node().op_type.rfind("Global",
 
 Window geometry(const KernelRequest& r) {
   const Shape& x = r.inputs[0].shape;
-  if (is_global(r)) return window_of(Attributes{}, {x.vec().begin() + 2, x.vec().end()}, x, r.outputs[0].shape);
-  return window_of(r.attributes(), r.attributes().required_ints("kernel_shape"), x, r.outputs[0].shape);
+  if (is_global(r))
+    return window_of(Attributes{}, {x.vec().begin() + 2, x.vec().end()}, x, r.outputs[0].shape);
+  return window_of(r.attributes(), r.attributes().required_ints("kernel_shape"), x,
+                   r.outputs[0].shape);
 }
 
 std::optional<Decline> refuse(const KernelRequest& r) {
   const Shape& x = r.inputs[0].shape;
-  if (r.inputs[0].dtype != DType::float32) return Decline{"input is " + to_string(r.inputs[0].dtype)};
+  if (r.inputs[0].dtype != DType::float32)
+    return Decline{"input is " + to_string(r.inputs[0].dtype)};
   if (x.rank() < 3 || x.rank() > 5) return Decline{"pool of rank " + std::to_string(x.rank())};
   if (x.numel() == 0 || r.outputs[0].shape.numel() == 0) return Decline{"empty tensor"};
   for (std::size_t i = 1; i < r.outputs.size(); ++i) {
@@ -45,10 +48,11 @@ KernelAnswer make(const KernelRequest& r) {
   const Window w = geometry(r);
   const Shape& x = r.inputs[0].shape;
   const MemoryDesc source = describe_memory(DType::float32, x, Layout::channels_last);
-  const MemoryDesc target = describe_memory(DType::float32, r.outputs[0].shape, Layout::channels_last);
+  const MemoryDesc target =
+      describe_memory(DType::float32, r.outputs[0].shape, Layout::channels_last);
   const auto desc = try_make([&] {
-    return Desc(cpu_engine(), dnnl::prop_kind::forward_inference, *algorithm, source, target, w.strides, w.kernel,
-                w.dilations, w.pads_begin, w.pads_end, make_attr());
+    return Desc(cpu_engine(), dnnl::prop_kind::forward_inference, *algorithm, source, target,
+                w.strides, w.kernel, w.dilations, w.pads_begin, w.pads_end, make_attr());
   });
   if (!desc) return no_implementation(r);
   Variant v{.name = desc->impl_info_str(), .primitive = dnnl::pooling_forward(*desc)};

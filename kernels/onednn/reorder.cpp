@@ -1,4 +1,5 @@
-// Change of layout. oneDNN's reorder for the types it has, a plain loop for the others (int64, bool: small tensors).
+// Change of layout. oneDNN's reorder for the types it has, a plain loop for the others (int64,
+// bool: small tensors).
 #include <cstring>
 
 #include "kernels/onednn/engine.h"
@@ -44,7 +45,8 @@ class LoopReorder : public Kernel {
 std::unique_ptr<Kernel> make_reorder(const Slot& from, Layout to) {
   Slot target = from;
   target.layout = to;
-  if (!dnnl_type(from.dtype) || from.shape.rank() > 5) return std::make_unique<LoopReorder>(from, to);
+  if (!dnnl_type(from.dtype) || from.shape.rank() > 5)
+    return std::make_unique<LoopReorder>(from, to);
   const MemoryDesc source = describe_memory(from), result = describe_memory(target);
   const dnnl::reorder::primitive_desc desc(cpu_engine(), source, cpu_engine(), result, make_attr());
   Variant v{.name = desc.impl_info_str(), .primitive = dnnl::reorder(desc)};

@@ -15,8 +15,8 @@ bool Window::pointwise() const {
   return all(kernel, 1) && all(strides, 1) && all(pads_begin, 0) && all(pads_end, 0);
 }
 
-Window window_of(const Attributes& a, std::vector<std::int64_t> kernel, const Shape& in, const Shape& out,
-                 bool transposed) {
+Window window_of(const Attributes& a, std::vector<std::int64_t> kernel, const Shape& in,
+                 const Shape& out, bool transposed) {
   const std::size_t rank = kernel.size();
   Window w{.kernel = std::move(kernel)};
   w.strides = a.ints_or("strides", std::vector<std::int64_t>(rank, 1));
@@ -34,7 +34,8 @@ Window window_of(const Attributes& a, std::vector<std::int64_t> kernel, const Sh
     if (mode == "SAME_UPPER") begin = std::max<std::int64_t>(total, 0) / 2;
     if (mode == "SAME_LOWER") begin = (std::max<std::int64_t>(total, 0) + 1) / 2;
     w.pads_begin.push_back(begin);
-    // Positions that a stride skips at the far end give a smaller (even negative) padding than the attribute says.
+    // Positions that a stride skips at the far end give a smaller (even negative) padding than the
+    // attribute says.
     w.pads_end.push_back(total - begin);
     --w.dilations[i];
   }

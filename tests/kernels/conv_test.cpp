@@ -1,5 +1,6 @@
-// float32 convolutions against a double loop. The bound is the any-order one: |got - exact| <= gamma_(n+2) * (sum |x||w| + |b| +
-// |r|) with gamma_n = n u / (1 - n u), u = 2^-24, n the number of terms; the double loop's own error is 2^29 times smaller.
+// float32 convolutions against a double loop. The bound is the any-order one: |got - exact| <=
+// gamma_(n+2) * (sum |x||w| + |b| + |r|) with gamma_n = n u / (1 - n u), u = 2^-24, n the number of
+// terms; the double loop's own error is 2^29 times smaller.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -22,8 +23,8 @@ struct Exact {
   std::int64_t terms;
 };
 
-Exact dot_at(const Case& c, const Tensor& x, const Tensor& w, std::int64_t n, std::int64_t f, std::int64_t oy,
-             std::int64_t ox) {
+Exact dot_at(const Case& c, const Tensor& x, const Tensor& w, std::int64_t n, std::int64_t f,
+             std::int64_t oy, std::int64_t ox) {
   const std::int64_t per = c.channels / c.group, first = f / (c.filters / c.group) * per;
   const auto xs = x.data<float>(), ws = w.data<float>();
   Exact e{0, 0, 0};
@@ -32,8 +33,10 @@ Exact dot_at(const Case& c, const Tensor& x, const Tensor& w, std::int64_t n, st
       for (std::int64_t j = 0; j < c.kernel; ++j) {
         const std::int64_t y = oy * c.stride + i - c.pad, z = ox * c.stride + j - c.pad;
         if (y < 0 || z < 0 || y >= c.size || z >= c.size) continue;
-        const double a = xs[static_cast<std::size_t>(((n * c.channels + first + k) * c.size + y) * c.size + z)];
-        const double b = ws[static_cast<std::size_t>(((f * per + k) * c.kernel + i) * c.kernel + j)];
+        const double a =
+            xs[static_cast<std::size_t>(((n * c.channels + first + k) * c.size + y) * c.size + z)];
+        const double b =
+            ws[static_cast<std::size_t>(((f * per + k) * c.kernel + i) * c.kernel + j)];
         e.value += a * b;
         e.magnitude += std::abs(a * b);
         ++e.terms;
@@ -66,7 +69,8 @@ Built build(const Case& c) {
   t.w = random.reals({c.filters, c.channels / c.group, c.kernel, c.kernel});
   t.b = random.reals({c.filters});
   const ValueId x = t.maker.input("x", DType::float32, in);
-  std::vector<ValueId> inputs{x, t.maker.constant("w", t.w), c.bias ? t.maker.constant("b", t.b) : ValueId{}};
+  std::vector<ValueId> inputs{x, t.maker.constant("w", t.w),
+                              c.bias ? t.maker.constant("b", t.b) : ValueId{}};
   t.feeds["x"] = random.reals(in);
   if (c.residual) {
     // Through a node of its own, so that the buffer is the program's and dies at the convolution.
@@ -102,11 +106,13 @@ void expect_within_bound(const Case& c, const Built& t, const Tensor& got) {
           e.value += r;
           e.magnitude += r;
         }
-        // Two more roundings for bias and residual; HardSwish has slope at most 1.5 and four roundings of its own.
+        // Two more roundings for bias and residual; HardSwish has slope at most 1.5 and four
+        // roundings of its own.
         const double u = std::ldexp(1.0, -24), n_u = static_cast<double>(e.terms + 2) * u;
         double bound = n_u / (1 - n_u) * e.magnitude;
         const double want = activate(c.activation, e.value);
-        if (c.activation == "HardSwish") bound = 1.5 * bound + 5 * u * (std::abs(want) + 0.5 * std::abs(e.value));
+        if (c.activation == "HardSwish")
+          bound = 1.5 * bound + 5 * u * (std::abs(want) + 0.5 * std::abs(e.value));
         ASSERT_NEAR(y[i], want, bound) << "element " << i;
       }
     }
@@ -128,19 +134,19 @@ TEST_P(F32Conv, StaysInsideTheAnyOrderBound) {
   EXPECT_TRUE(same_bits(program.run(t.feeds).at("y"), out.at("y")));
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Shapes, F32Conv,
-    ::testing::Values(Case{3, 16, 7, 2, 3, 1, 23, true, false, "Relu"},
-                      Case{16, 32, 3, 1, 1, 1, 14, true, true, "Relu"},
-                      Case{64, 32, 1, 1, 0, 1, 9, false, false, ""},
-                      Case{64, 128, 1, 1, 0, 1, 7, true, true, ""},
-                      Case{32, 64, 1, 2, 0, 1, 14, true, false, "Clip"},
-                      Case{24, 24, 3, 1, 1, 24, 12, true, false, "HardSwish"},
-                      Case{24, 24, 5, 2, 2, 24, 13, false, false, "Clip"},
-                      Case{32, 32, 3, 1, 1, 4, 8, true, true, "Relu", 3},
-                      Case{17, 19, 3, 1, 1, 1, 5, true, false, ""}));
+INSTANTIATE_TEST_SUITE_P(Shapes, F32Conv,
+                         ::testing::Values(Case{3, 16, 7, 2, 3, 1, 23, true, false, "Relu"},
+                                           Case{16, 32, 3, 1, 1, 1, 14, true, true, "Relu"},
+                                           Case{64, 32, 1, 1, 0, 1, 9, false, false, ""},
+                                           Case{64, 128, 1, 1, 0, 1, 7, true, true, ""},
+                                           Case{32, 64, 1, 2, 0, 1, 14, true, false, "Clip"},
+                                           Case{24, 24, 3, 1, 1, 24, 12, true, false, "HardSwish"},
+                                           Case{24, 24, 5, 2, 2, 24, 13, false, false, "Clip"},
+                                           Case{32, 32, 3, 1, 1, 4, 8, true, true, "Relu", 3},
+                                           Case{17, 19, 3, 1, 1, 1, 5, true, false, ""}));
 
-// The skip tensor is also a graph output: it must come out unchanged, which a sum in place would break.
+// The skip tensor is also a graph output: it must come out unchanged, which a sum in place would
+// break.
 TEST(F32ConvResidual, SkipThatIsReadLaterStaysIntact) {
   GraphMaker m;
   Random random(3);
@@ -148,20 +154,23 @@ TEST(F32ConvResidual, SkipThatIsReadLaterStaysIntact) {
   const ValueId x = m.input("x", DType::float32, s);
   const ValueId skip = m.node("Relu", "skip", {x}, DType::float32, s);
   const ValueId w = m.constant("w", random.reals({16, 16, 1, 1}));
-  m.graph.add_output(m.node("ConvAdd", "y", {skip, w, {}, skip}, DType::float32, s, {}, "ai.assay"));
+  m.graph.add_output(
+      m.node("ConvAdd", "y", {skip, w, {}, skip}, DType::float32, s, {}, "ai.assay"));
   m.graph.add_output(skip);
   Program program = Program::compile(m.graph, {}, {.threads = 1});
   const Tensor in = random.reals(s);
   const auto out = program.run({{"x", in}});
   const auto got = out.at("skip").data<float>();
-  for (std::size_t i = 0; i < got.size(); ++i) ASSERT_EQ(got[i], std::max(0.0F, in.data<float>()[i]));
+  for (std::size_t i = 0; i < got.size(); ++i)
+    ASSERT_EQ(got[i], std::max(0.0F, in.data<float>()[i]));
 }
 
 // Tuning may change the kernel, never the step count or the meaning.
 TEST(F32ConvTuning, TunedProgramStaysInsideTheBound) {
   const Case c{64, 64, 1, 1, 0, 1, 12, true, false, "Relu"};
   const Built t = build(c);
-  Program program = Program::compile(t.maker.graph, {}, {.threads = 2, .tune = true, .tune_rounds = 3});
+  Program program =
+      Program::compile(t.maker.graph, {}, {.threads = 2, .tune = true, .tune_rounds = 3});
   expect_within_bound(c, t, program.run(t.feeds).at("y"));
 }
 

@@ -24,10 +24,13 @@ class GraphMaker {
   ValueId input(const std::string& name, DType dtype, const Shape& shape) {
     return graph.add_input(name, stated(dtype, shape));
   }
-  ValueId constant(const std::string& name, Tensor t) { return graph.add_initializer(name, std::move(t)); }
+  ValueId constant(const std::string& name, Tensor t) {
+    return graph.add_initializer(name, std::move(t));
+  }
   /// A node named like its output.
-  ValueId node(const std::string& op, const std::string& output, std::vector<ValueId> inputs, DType dtype,
-               const Shape& shape, Attributes attributes = {}, const std::string& domain = {}) {
+  ValueId node(const std::string& op, const std::string& output, std::vector<ValueId> inputs,
+               DType dtype, const Shape& shape, Attributes attributes = {},
+               const std::string& domain = {}) {
     const ValueId y = graph.add_value(output, stated(dtype, shape));
     graph.add_node({.name = output,
                     .op_type = op,
@@ -55,7 +58,9 @@ class Random {
     return low + static_cast<int>(bits() % static_cast<std::uint32_t>(high - low + 1));
   }
   /// In [-1, 1), 24 significant bits.
-  float real() { return static_cast<float>(static_cast<int>(bits()) - (1 << 23)) / static_cast<float>(1 << 23); }
+  float real() {
+    return static_cast<float>(static_cast<int>(bits()) - (1 << 23)) / static_cast<float>(1 << 23);
+  }
   Tensor reals(const Shape& shape) {
     Tensor t(DType::float32, shape);
     for (float& v : t.mutable_data<float>()) v = real();
