@@ -76,11 +76,9 @@ class BatchNormChannel {
  private:
   float slow(float x) const;
   BatchNormParameters parameters_;
-  double scale_;  // scale / sqrt(variance + epsilon), rounded
-  double shift_;  // bias - mean * scale / sqrt(variance + epsilon), rounded
-  double slope_error_;
-  double shift_error_;
-  bool regular_;  // finite and variance + epsilon > 0
+  double scale_ = 0;      // scale / sqrt(variance + epsilon), rounded to double
+  double shift_ = 0;      // bias - mean * scale / sqrt(variance + epsilon), rounded to double
+  bool regular_ = false;  // all finite and variance + epsilon > 0
 };
 
 // ---- canonical order in T = float, double, dd
@@ -91,7 +89,8 @@ class BatchNormChannel {
 // Absent lanes are +0.
 template <class T>
 T row_sum(std::span<const T> x);
-// Sum of x_i y_i: lanes as row_sum, each step a fused multiply-add (dd: its product, then its sum).
+// Sum of x_i y_i: lanes as row_sum, a lane starts with its first product rounded, each further step
+// is a fused multiply-add (dd: its product, then its sum).
 template <class T>
 T row_dot(std::span<const T> x, std::span<const T> y);
 
