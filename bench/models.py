@@ -156,8 +156,8 @@ def export(network, path):
             if isinstance(child, nn.ReLU6):
                 setattr(module, name, nn.Hardtanh(0.0, 6.0))
     norms = sum(isinstance(module, nn.BatchNorm2d) for module in network.modules())
-    # The exporter warns that it cannot infer shapes behind same_convolution; nothing here needs them.
-    warnings.filterwarnings("ignore", category=UserWarning)
+    # The exporter warns about missing shapes behind same_convolution and its own age; neither matters here.
+    warnings.filterwarnings("ignore", category=Warning)
     torch.onnx.export(network.eval(), torch.zeros(1, 3, SIDE, SIDE), str(path), opset_version=13,
                       training=torch.onnx.TrainingMode.PRESERVE, do_constant_folding=False,
                       input_names=["input"], output_names=["logits"],
