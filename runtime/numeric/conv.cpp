@@ -87,12 +87,12 @@ void canonical(const Pass<T>& pass) {
 
 void correct(const Pass<float>& pass) {
   const PackedRows<double> rows(pass.weights);
-  const ConvTerms<float> terms(pass.plan, pass.args);
   const PackedWeights::Impl& w = pass.weights;
-  const CorrectSink sink(pass.outputs(),
-                         {.norms = w.norms.data(), .problems = w.problems, .rows = w.lines},
-                         pass.plan.k(), terms);
   with_columns<float, double>(pass, [&](const ConvCols<float, double>& cols) {
+    const ConvTerms<float> terms(pass.plan, pass.args, cols.planes());
+    const CorrectSink sink(pass.outputs(),
+                           {.norms = w.norms.data(), .problems = w.problems, .rows = w.lines},
+                           pass.plan.k(), terms);
     DotRun<double> run = sized_run<double>(pass.plan);
     run.norms = true;
     run.exact_products = true;
@@ -104,7 +104,7 @@ void correct(const Pass<float>& pass) {
 }
 
 void correct(const Pass<double>& pass) {
-  const ConvTerms<double> source(pass.plan, pass.args);
+  const ConvTerms<double> source(pass.plan, pass.args, nullptr);
   for_each_output(pass, [&](int64_t problem, int64_t row, int64_t col, int64_t at) {
     thread_local DotTerms terms;
     terms.clear();

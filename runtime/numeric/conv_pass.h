@@ -13,7 +13,8 @@ namespace assay::dot {
 template <typename T>
 class ConvTerms final : public TermSource {
  public:
-  ConvTerms(const ConvPlan& plan, const ConvArgs<T>& args) : plan_(plan), args_(args) {}
+  ConvTerms(const ConvPlan& plan, const ConvArgs<T>& args, const T* planes)
+      : plan_(plan), args_(args), planes_(planes) {}
   void collect(int64_t problem, int64_t row, int64_t col, DotTerms& terms) const override {
     const int64_t oc = problem % plan_.shape.groups * plan_.out_group() + row;
     for (int64_t c = 0; c < plan_.in_group(); ++c) {
@@ -24,10 +25,21 @@ class ConvTerms final : public TermSource {
       });
     }
   }
+  void products(int64_t problem, int64_t row, int64_t col, double* out) const override {
+    const int64_t oc = problem % plan_.shape.groups * plan_.out_group() + row;
+    const T* x = planes_ + problem * plan_.in_group() * plan_.plane + plan_.base(col);
+    const int64_t* offset = plan_.row_offset.data();
+    for (int64_t c = 0; c < plan_.in_group(); ++c) {
+      const T* w = args_.w + weight_index(plan_, oc, c, 0);
+      for (const int64_t tap : plan_.weight)
+        *out++ = static_cast<double>(x[*offset++]) * static_cast<double>(w[tap]);
+    }
+  }
 
  private:
   const ConvPlan& plan_;
   const ConvArgs<T>& args_;
+  const T* planes_;  // as im2col_planes gives them
 };
 
 template <typename T>
@@ -36,10 +48,12 @@ PackedWeights::Impl pack_plan_weights(const ConvPlan& p, const T* w) {
   impl.problems = p.shape.groups;
   impl.lines = p.out_group();
   impl.k = p.k();
-  const int64_t taps = std::max<int64_t>(p.taps(), 1);
-  pack_row_panels<T>(impl, [&](int64_t group, int64_t row, int64_t k) {
+  pack_row_panels<T>(impl, [&](int64_t group, int64_t row, T* values) {
     const int64_t oc = group * p.out_group() + row;
-    return w[weight_index(p, oc, k / taps, p.weight[static_cast<size_t>(k % taps)])];
+    for (int64_t c = 0; c < p.in_group(); ++c) {
+      const T* from = w + weight_index(p, oc, c, 0);
+      for (const int64_t tap : p.weight) *values++ = from[tap];
+    }
   });
   return impl;
 }

@@ -24,6 +24,12 @@ class GemmTerms final : public TermSource {
     for (int64_t k = 0; k < g_.k; ++k)
       terms.add(static_cast<double>(a[k * s_.a_k]), static_cast<double>(b[k * s_.b_k]));
   }
+  void products(int64_t, int64_t row, int64_t col, double* out) const override {
+    const T* a = g_.a + row * s_.a_row;
+    const T* b = g_.b + col * s_.b_col;
+    for (int64_t k = 0; k < g_.k; ++k)
+      out[k] = static_cast<double>(a[k * s_.a_k]) * static_cast<double>(b[k * s_.b_k]);
+  }
 
  private:
   const GemmArgs<T>& g_;
@@ -130,13 +136,14 @@ PackedWeights pack_gemm_weights(const GemmArgs<T>& args, DotMode mode) {
   impl->lines = args.n;
   impl->k = args.k;
   const GemmStrides s = gemm_strides(args);
-  const auto element = [&](int64_t, int64_t j, int64_t k) {
-    return args.b[k * s.b_k + j * s.b_col];
+  const auto read = [&](int64_t, int64_t j, T* values) {
+    const T* from = args.b + j * s.b_col;
+    for (int64_t k = 0; k < args.k; ++k) values[k] = from[k * s.b_k];
   };
   if (mode == DotMode::correct || kIsDouble<T>)
-    pack_col_panels<double, T>(*impl, element);
+    pack_col_panels<double, T>(*impl, read);
   else
-    pack_col_panels<float, T>(*impl, element);
+    pack_col_panels<float, T>(*impl, read);
   return PackedWeights(std::move(impl));
 }
 

@@ -104,6 +104,14 @@ class CompensatedSum {
     add(p);
     error(std::fma(a, b, -p));
   }
+  // Takes over another sum. Its error sum becomes one more summand of this one's, which the count
+  // covers.
+  void merge(const CompensatedSum& other) {
+    add(other.s_);
+    e_ += other.e_;
+    size_ += other.size_;
+    count_ += other.count_ + 1;
+  }
   std::optional<float> rounded() const {
     if (size_ == 0.0) return s_ != 0.0 ? std::optional(static_cast<float>(s_)) : std::nullopt;
     double high = s_, low = 0.0;
@@ -127,6 +135,13 @@ class CompensatedSum {
   int64_t count_ = 2;
 };
 
+void add_extras(CompensatedSum& sum, const DotTerms& t) {
+  for (int e = 0; e < t.extra_count; ++e) {
+    const auto& extra = t.extras[static_cast<size_t>(e)];
+    sum.add(extra.multiplier * extra.value);
+  }
+}
+
 std::optional<float> compensated(const DotTerms& t) {
   CompensatedSum sum;
   if (t.alpha == 1.0) {
@@ -134,10 +149,7 @@ std::optional<float> compensated(const DotTerms& t) {
   } else {
     for (size_t i = 0; i < t.a.size(); ++i) sum.add_product(t.alpha * t.a[i], t.b[i]);
   }
-  for (int e = 0; e < t.extra_count; ++e) {
-    const auto& extra = t.extras[static_cast<size_t>(e)];
-    sum.add(extra.multiplier * extra.value);
-  }
+  add_extras(sum, t);
   return sum.rounded();
 }
 
@@ -189,6 +201,18 @@ float round_pair_to_float(double high, double low) {
     high = std::bit_cast<double>(bits + (away ? 1 : -1));
   }
   return static_cast<float>(high);
+}
+
+std::optional<float> settle_products(std::span<const double> products, const DotTerms& extras) {
+  // Four sums side by side: one alone would wait for every addition.
+  std::array<CompensatedSum, 4> lanes;
+  size_t k = 0;
+  for (; k + 4 <= products.size(); k += 4)
+    for (size_t lane = 0; lane < 4; ++lane) lanes[lane].add(products[k + lane]);
+  for (; k < products.size(); ++k) lanes[0].add(products[k]);
+  for (size_t lane = 1; lane < 4; ++lane) lanes[0].merge(lanes[lane]);
+  add_extras(lanes[0], extras);
+  return lanes[0].rounded();
 }
 
 template <>

@@ -3,6 +3,8 @@
 // special values of gemm.h. The slow tier behind the vectorized test of the blocked kernels.
 #include <array>
 #include <cstddef>
+#include <optional>
+#include <span>
 #include <vector>
 
 namespace assay::dot {
@@ -35,6 +37,11 @@ struct DotTerms {
 // T = float expects every a, b, value, multiplier and alpha to be a float32 value.
 template <typename T>
 T settle(const DotTerms& terms);
+
+// The middle tier: RN(sum_k products[k] + extras) when a compensated sum can prove it. The products
+// are exact and may include zeros of taps that do not take part; nothing is returned for zeros and
+// special values.
+std::optional<float> settle_products(std::span<const double> products, const DotTerms& extras);
 
 // RN to float of high + low, exact, for |low| < 2^-53 |high| (or low = 0).
 float round_pair_to_float(double high, double low);

@@ -61,7 +61,8 @@ struct PackCall {
   To* dst;
 };
 
-// Addend of a tile, pointing at its element (0, 0); col_stride is 0 or 1. T as stored.
+// Addend of a tile, pointing at its element (0, 0); col_stride is 0 or 1 (for a residual of
+// ZivCall: 1).
 template <typename T>
 struct TileAddend {
   const T* data = nullptr;

@@ -1,12 +1,13 @@
 #pragma once
 // Operands of the blocked kernels: packed weights and panels packed on the fly.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstdint>
-#include <type_traits>
 #include <vector>
 
 #include "runtime/numeric/gemm_driver.h"
+#include "runtime/numeric/parallel.h"
 
 namespace assay {
 
@@ -21,7 +22,7 @@ struct PackedWeights::Impl {
   bool finite = true;
   std::vector<float> narrow_data;
   std::vector<double> wide_data;
-  std::vector<double> norms;  // [problems * lines], row panels only
+  std::vector<double> norms;  // [problems * lines]
 };
 
 namespace dot {
@@ -29,67 +30,98 @@ namespace dot {
 template <typename T>
 inline constexpr bool kIsDouble = sizeof(T) == sizeof(double);
 
-// One line (row or column) of weights: element(problem, line, k).
-template <typename S, typename Fn>
-void pack_norms(PackedWeights::Impl& w, const Fn& element) {
+// Reads every line (row or column) of the weights once: read(problem, line, T* values) fills k of
+// them. Sets the norms and flags, and hands the values on to keep(problem, line, values).
+template <typename T, typename Read, typename Keep>
+void scan_lines(PackedWeights::Impl& w, const Read& read, const Keep& keep) {
   w.norms.assign(static_cast<size_t>(w.problems * w.lines), 0.0);
-  for (int64_t p = 0; p < w.problems; ++p)
-    for (int64_t i = 0; i < w.lines; ++i) {
+  std::atomic<bool> finite{true}, narrow{true};
+  parallel_for(0, w.problems * w.lines, kRowPanel, [&](int64_t first, int64_t last) {
+    std::vector<T> values(static_cast<size_t>(w.k));
+    for (int64_t at = first; at < last; ++at) {
+      read(at / w.lines, at % w.lines, values.data());
       double sum = 0.0;
-      for (int64_t k = 0; k < w.k; ++k) {
-        const auto v = static_cast<double>(element(p, i, k));
-        sum += v * v;
-        w.finite = w.finite && std::isfinite(v);
-        w.narrow =
-            w.narrow && (!std::isfinite(v) || static_cast<double>(static_cast<float>(v)) == v);
+      bool exact = true;
+      for (const T v : values) {
+        const auto wide = static_cast<double>(v);
+        sum += wide * wide;
+        exact = exact && (static_cast<double>(static_cast<float>(wide)) == wide || wide != wide);
       }
-      w.norms[static_cast<size_t>(p * w.lines + i)] = std::sqrt(sum);
+      // Finite doubles may overflow the sum; they are then looked at one by one.
+      if (!std::isfinite(sum))
+        for (const T v : values)
+          if (!std::isfinite(v)) finite = false;
+      if (!exact) narrow = false;
+      w.norms[static_cast<size_t>(at)] = std::sqrt(sum);
+      keep(at / w.lines, at % w.lines, values.data());
     }
+  });
+  w.finite = finite;
+  w.narrow = narrow;
 }
 
-// Row panels, [problem][panel][k][kRowPanel].
-template <typename S, typename Fn>
-void pack_row_panels(PackedWeights::Impl& w, const Fn& element) {
-  pack_norms<S>(w, element);
+// Row panels, [problem][k block][panel][k in block][kRowPanel]: a task streams through memory in
+// order.
+inline int64_t row_panel_offset(const PackedWeights::Impl& w, int64_t problem, int64_t index,
+                                KRange k) {
   const int64_t panels = (w.lines + kRowPanel - 1) / kRowPanel;
-  const auto size = static_cast<size_t>(w.problems * panels * w.k * kRowPanel);
-  const auto fill = [&](auto& data) {
-    using Stored = typename std::decay_t<decltype(data)>::value_type;
-    data.assign(size, Stored(0));
-    for (int64_t p = 0; p < w.problems; ++p)
-      for (int64_t i = 0; i < w.lines; ++i) {
-        Stored* at = data.data() + (p * panels + i / kRowPanel) * w.k * kRowPanel + i % kRowPanel;
-        for (int64_t k = 0; k < w.k; ++k) at[k * kRowPanel] = static_cast<Stored>(element(p, i, k));
-      }
-  };
-  if (w.narrow)
-    fill(w.narrow_data);
-  else
-    fill(w.wide_data);
+  return ((problem * w.k + k.first) * panels + index * k.count) * kRowPanel;
+}
+
+template <typename T, typename Stored>
+void place_row(const PackedWeights::Impl& w, int64_t problem, int64_t line, const T* values,
+               Stored* data) {
+  for (int64_t first = 0; first < w.k; first += kDotBlock) {
+    const KRange k{first, std::min(kDotBlock, w.k - first)};
+    Stored* at = data + row_panel_offset(w, problem, line / kRowPanel, k) + line % kRowPanel;
+    for (int64_t i = 0; i < k.count; ++i)
+      at[i * kRowPanel] = static_cast<Stored>(values[first + i]);
+  }
 }
 
 // Column panels for compute type C: panels of kMaxWidth<C> columns, the last one rounded up to
 // kUnit<C>.
-template <typename C, typename S, typename Fn>
-void pack_col_panels(PackedWeights::Impl& w, const Fn& element) {
-  pack_norms<S>(w, element);
-  const int64_t units = (w.lines + kUnit<C> - 1) / kUnit<C>;
-  const auto size = static_cast<size_t>(w.problems * units * kUnit<C> * w.k);
-  const auto fill = [&](auto& data) {
-    using Stored = typename std::decay_t<decltype(data)>::value_type;
-    data.assign(size, Stored(0));
-    for (int64_t p = 0; p < w.problems; ++p)
-      for (int64_t j = 0; j < w.lines; ++j) {
-        const int64_t start = j / kMaxWidth<C> * kMaxWidth<C>;
-        const int64_t width = std::min<int64_t>(kMaxWidth<C>, units * kUnit<C> - start);
-        Stored* at = data.data() + (p * units * kUnit<C> + start) * w.k + (j - start);
-        for (int64_t k = 0; k < w.k; ++k) at[k * width] = static_cast<Stored>(element(p, j, k));
-      }
-  };
-  if (w.narrow)
-    fill(w.narrow_data);
-  else
-    fill(w.wide_data);
+template <typename C, typename T, typename Stored>
+void place_col(const PackedWeights::Impl& w, int64_t problem, int64_t line, const T* values,
+               Stored* data) {
+  const int64_t padded = (w.lines + kUnit<C> - 1) / kUnit<C> * kUnit<C>;
+  const int64_t start = line / kMaxWidth<C> * kMaxWidth<C>;
+  const int64_t width = std::min<int64_t>(kMaxWidth<C>, padded - start);
+  Stored* at = data + (problem * padded + start) * w.k + (line - start);
+  for (int64_t k = 0; k < w.k; ++k) at[k * width] = static_cast<Stored>(values[k]);
+}
+
+// Lays all lines out with `place` as float; as double once a value turns up that needs it.
+template <typename T, typename Read, typename Place>
+void pack_lines(PackedWeights::Impl& w, int64_t padded_lines, const Read& read,
+                const Place& place) {
+  const auto size = static_cast<size_t>(w.problems * padded_lines * w.k);
+  w.narrow_data.assign(size, 0.0F);
+  scan_lines<T>(w, read, [&](int64_t problem, int64_t line, const T* values) {
+    place(problem, line, values, w.narrow_data.data());
+  });
+  if (w.narrow) return;
+  w.narrow_data = {};
+  w.wide_data.assign(size, 0.0);
+  scan_lines<T>(w, read, [&](int64_t problem, int64_t line, const T* values) {
+    place(problem, line, values, w.wide_data.data());
+  });
+}
+
+template <typename T, typename Read>
+void pack_row_panels(PackedWeights::Impl& w, const Read& read) {
+  const int64_t padded = (w.lines + kRowPanel - 1) / kRowPanel * kRowPanel;
+  pack_lines<T>(w, padded, read, [&](int64_t problem, int64_t line, const T* values, auto* data) {
+    place_row(w, problem, line, values, data);
+  });
+}
+
+template <typename C, typename T, typename Read>
+void pack_col_panels(PackedWeights::Impl& w, const Read& read) {
+  const int64_t padded = (w.lines + kUnit<C> - 1) / kUnit<C> * kUnit<C>;
+  pack_lines<T>(w, padded, read, [&](int64_t problem, int64_t line, const T* values, auto* data) {
+    place_col<C>(w, problem, line, values, data);
+  });
 }
 
 // Points into packed data of either width, widening into the buffer when the compute type needs it.
@@ -109,8 +141,7 @@ class PackedRows final : public RowOperand<C> {
  public:
   explicit PackedRows(const PackedWeights::Impl& w) : w_(w) {}
   const C* panel(int64_t problem, int64_t index, KRange k, C* buffer) const override {
-    const int64_t panels = (w_.lines + kRowPanel - 1) / kRowPanel;
-    const int64_t at = ((problem % w_.problems * panels + index) * w_.k + k.first) * kRowPanel;
+    const int64_t at = row_panel_offset(w_, problem % w_.problems, index, k);
     return packed_block(w_, at, k.count * kRowPanel, buffer);
   }
 

@@ -58,6 +58,7 @@ template class CanonicalSink<double>;
 CorrectSink::CorrectSink(const OutputPlan<float>& plan, const RowNorms& norms, int64_t k,
                          const TermSource& terms)
     : plan_(plan),
+      k_(k),
       norm_problems_(norms.problems),
       norm_rows_(norms.rows),
       unit_(radius_unit(k)),
@@ -113,6 +114,17 @@ void CorrectSink::take(const Tile<double>& tile) const {
   }
 }
 
+float CorrectSink::settle_one(int64_t problem, int64_t row, int64_t col, DotTerms& terms) const {
+  if (plan_.alpha == 1.0) {
+    double* products = scratch<double>(Slot::extra, k_);
+    terms_.products(problem, row, col, products);
+    const auto quick = settle_products({products, static_cast<size_t>(k_)}, terms);
+    if (quick) return *quick;
+  }
+  terms_.collect(problem, row, col, terms);
+  return settle<float>(terms);
+}
+
 void CorrectSink::settle_flagged(const Tile<double>& tile, const Flagged& flagged) const {
   const OutputPlan<float>& p = plan_;
   thread_local DotTerms terms;
@@ -135,8 +147,7 @@ void CorrectSink::settle_flagged(const Tile<double>& tile, const Flagged& flagge
       out[j] = 0.0F;
       continue;
     }
-    terms_.collect(tile.problem, i, tile.cols.col + j, terms);
-    out[j] = settle<float>(terms);
+    out[j] = settle_one(tile.problem, i, tile.cols.col + j, terms);
   }
 }
 

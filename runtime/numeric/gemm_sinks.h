@@ -47,6 +47,8 @@ class TermSource {
  public:
   virtual ~TermSource() = default;
   virtual void collect(int64_t problem, int64_t row, int64_t col, DotTerms& terms) const = 0;
+  // All k products of one output of float operands, zeros where a tap does not take part.
+  virtual void products(int64_t problem, int64_t row, int64_t col, double* out) const = 0;
 };
 
 // Rows have norms[(problem % norm_problems) * rows + row].
@@ -64,9 +66,11 @@ class CorrectSink final : public TileSink<double> {
 
  private:
   struct Flagged;
+  float settle_one(int64_t problem, int64_t row, int64_t col, DotTerms& terms) const;
   void settle_flagged(const Tile<double>& tile, const Flagged& flagged) const;
 
   OutputPlan<float> plan_;
+  int64_t k_;
   int64_t norm_problems_, norm_rows_;
   double unit_;                 // depth * 2^-53, inflated
   std::vector<double> radius_;  // per row: unit * |alpha| * norm

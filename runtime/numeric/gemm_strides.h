@@ -32,14 +32,15 @@ class DenseAddends {
     plan_.out_stride = g.ldo != 0 ? g.ldo : g.n;
     plan_.alpha = g.alpha;
     plan_.beta = g.beta;
-    if (g.beta != 0.0) plan_.addend = dense(g, g.addend, addend_);
+    const bool per_row = g.addend.col_stride == 0;
+    if (g.beta != 0.0) plan_.addend = per_row ? g.addend : dense(g, g.addend, addend_);
     plan_.residual = dense(g, g.residual, residual_);
   }
   const OutputPlan<T>& plan() const { return plan_; }
 
  private:
   static Addend<T> dense(const GemmArgs<T>& g, const Addend<T>& a, std::vector<T>& copy) {
-    if (a.data == nullptr || a.col_stride == 0 || a.col_stride == 1) return a;
+    if (a.data == nullptr || a.col_stride == 1) return a;
     copy.resize(static_cast<size_t>(g.m * g.n));
     for (int64_t i = 0; i < g.m; ++i)
       for (int64_t j = 0; j < g.n; ++j)

@@ -17,7 +17,12 @@ void copy_row(const ConvPlan& p, const S* src, S* dst) {
     if (first < last) std::copy(src + w.low + first, src + w.low + last, dst + first);
     return;
   }
-  for (int64_t x = first; x < last; ++x) dst[x % p.phases * p.run + x / p.phases] = src[w.low + x];
+  for (int64_t phase = 0; phase < p.phases; ++phase) {
+    const int64_t skip = first <= phase ? 0 : (first - phase + p.phases - 1) / p.phases;
+    S* to = dst + phase * p.run;
+    for (int64_t i = skip, x = phase + skip * p.phases; x < last; ++i, x += p.phases)
+      to[i] = src[w.low + x];
+  }
 }
 
 template <typename S>

@@ -17,7 +17,9 @@ namespace {
 template <int Rows, int Vecs>
 inline void block(const IntDotCall& c, int row, int col) {
   __m512i acc[Rows][Vecs];
+#pragma GCC unroll 8
   for (int r = 0; r < Rows; ++r)
+#pragma GCC unroll 8
     for (int v = 0; v < Vecs; ++v) acc[r][v] = _mm512_setzero_si512();
   const int8_t* w = c.rows + row * 4;
   const uint8_t* x = c.cols + col * 4;
@@ -34,7 +36,9 @@ inline void block(const IntDotCall& c, int row, int col) {
       for (int v = 0; v < Vecs; ++v) acc[r][v] = _mm512_dpbusd_epi32(acc[r][v], codes[v], weights);
     }
   }
+#pragma GCC unroll 8
   for (int r = 0; r < Rows; ++r)
+#pragma GCC unroll 8
     for (int v = 0; v < Vecs; ++v)
       _mm512_storeu_si512(c.tile + (row + r) * c.width + col + v * 16, acc[r][v]);
 }
