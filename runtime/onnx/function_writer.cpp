@@ -2,11 +2,25 @@
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
+#include <algorithm>
+
 #include "runtime/onnx/graph_writer.h"
 #include "runtime/onnx/tensor_proto.h"
 #include "runtime/op.h"
 
 namespace assay {
+
+std::string form_name(const std::string& op_type, std::size_t form) {
+  return form == 0 ? op_type : op_type + form_mark + std::to_string(form + 1);
+}
+
+std::string without_form(const std::string& op_type) {
+  const auto at = op_type.rfind(form_mark);
+  const bool numbered = at != std::string::npos && at > 0 && at + 2 < op_type.size() &&
+                        op_type.find_first_not_of("0123456789", at + 2) == std::string::npos;
+  return numbered ? op_type.substr(0, at) : op_type;
+}
+
 namespace {
 
 std::string fixed_bytes(const onnx::FunctionProto& f) {
@@ -122,7 +136,66 @@ onnx::FunctionProto GraphWriter::function_of(const Graph& body, const Node& node
   return f;
 }
 
-void GraphWriter::add_function(const Graph& g, const Node& node) {
+namespace {
+
+/// The body with every reference to a call's attribute taken out (a Constant keeps its own: it is
+/// nothing without).
+std::string bytes_without_references(const onnx::FunctionProto& f) {
+  onnx::FunctionProto body = f;
+  for (auto& n : *body.mutable_node()) {
+    if (n.op_type() == "Constant") continue;
+    auto& list = *n.mutable_attribute();
+    list.erase(std::remove_if(list.begin(), list.end(),
+                              [](const auto& a) { return !a.ref_attr_name().empty(); }),
+               list.end());
+  }
+  return fixed_bytes(body);
+}
+
+std::set<std::string> attributes_of(const onnx::NodeProto& n) {
+  std::set<std::string> names;
+  for (const auto& a : n.attribute()) names.insert(a.name());
+  return names;
+}
+
+/// Every reference of `from` that `to` lacks would read an attribute that no call of `to` has: then
+/// it changes nothing there.
+bool can_take(const onnx::FunctionProto& to, const onnx::FunctionProto& from,
+              const std::set<std::string>& called_with) {
+  for (int i = 0; i < from.node_size(); ++i) {
+    const auto own = attributes_of(to.node(i));
+    for (const auto& a : from.node(i).attribute()) {
+      if (!own.count(a.name()) && called_with.count(a.ref_attr_name())) return false;
+    }
+  }
+  return true;
+}
+
+void take(onnx::FunctionProto& to, const onnx::FunctionProto& from) {
+  for (int i = 0; i < to.node_size(); ++i) {
+    auto& list = *to.mutable_node(i)->mutable_attribute();
+    const auto own = attributes_of(to.node(i));
+    for (const auto& a : from.node(i).attribute()) {
+      if (!own.count(a.name())) *list.Add() = a;
+    }
+    std::sort(list.begin(), list.end(),
+              [](const auto& a, const auto& b) { return a.name() < b.name(); });
+  }
+}
+
+}  // namespace
+
+bool GraphWriter::Written::merge(const onnx::FunctionProto& other,
+                                 const std::set<std::string>& other_called_with) {
+  if (bytes_without_references(proto) != bytes_without_references(other)) return false;
+  if (!can_take(proto, other, called_with) || !can_take(other, proto, other_called_with))
+    return false;
+  take(proto, other);
+  called_with.insert(other_called_with.begin(), other_called_with.end());
+  return true;
+}
+
+std::string GraphWriter::add_function(const Graph& g, const Node& node) {
   const OpDef& def = require_op(node, g.opset(node.domain));
   if (def.decompose == nullptr) {
     throw Error({.what = "this operator cannot be written as standard operators",
@@ -132,15 +205,28 @@ void GraphWriter::add_function(const Graph& g, const Node& node) {
   const Graph body = def.decompose(node);
   ASSAY_ASSERT(body.inputs().size() >= node.inputs.size() &&
                body.outputs().size() >= node.outputs.size());
-  onnx::FunctionProto made = function_of(body, node, g.info.opsets);
-  auto [it, added] = functions_.emplace(node.op_type, made);
-  const bool one_body_per_operator = added || fixed_bytes(it->second) == fixed_bytes(made);
-  ASSAY_ASSERT(one_body_per_operator);
-  // What any call may hand over is declared.
-  std::set<std::string> declared(it->second.attribute().begin(), it->second.attribute().end());
-  for (const auto& [name, attribute] : node.attributes.items()) {
-    if (declared.insert(name).second) it->second.add_attribute(name);
+  const onnx::FunctionProto made = function_of(body, node, g.info.opsets);
+  std::set<std::string> attributes;
+  for (const auto& [name, attribute] : node.attributes.items()) attributes.insert(name);
+  auto& forms = functions_[node.op_type];
+  for (std::size_t i = 0; i < forms.size(); ++i) {
+    if (forms[i].merge(made, attributes)) return form_name(node.op_type, i);
   }
+  forms.push_back({made, attributes});
+  return form_name(node.op_type, forms.size() - 1);
+}
+
+std::vector<onnx::FunctionProto> GraphWriter::functions() const {
+  std::vector<onnx::FunctionProto> all;
+  for (const auto& [type, forms] : functions_) {
+    for (std::size_t i = 0; i < forms.size(); ++i) {
+      onnx::FunctionProto f = forms[i].proto;
+      f.set_name(form_name(type, i));
+      for (const std::string& name : forms[i].called_with) f.add_attribute(name);
+      all.push_back(std::move(f));
+    }
+  }
+  return all;
 }
 
 }  // namespace assay

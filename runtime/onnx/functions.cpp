@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "runtime/onnx/graph_writer.h"
 #include "runtime/op.h"
 
 namespace assay {
@@ -63,7 +64,8 @@ FunctionLibrary::FunctionLibrary(const onnx::ModelProto& model, const ReadOption
   for (const auto& f : model.functions()) {
     const Key key{normal_domain(f.domain()), f.name(), overload_of(f, function_overload)};
     // Operators of Assay's own domain keep their node: the function is only for other tools.
-    if (std::get<0>(key) == assay_domain && find_op(assay_domain, f.name(), 1) != nullptr) continue;
+    if (std::get<0>(key) == assay_domain && find_op(assay_domain, without_form(f.name()), 1))
+      continue;
     Function function{.proto = &f};
     for (const auto& bytes : newer_field(f, function_attribute_proto)) {
       onnx::AttributeProto attribute;

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "runtime/onnx/graph_writer.h"
+
 namespace assay {
 namespace {
 
@@ -231,6 +233,7 @@ void GraphReader::read_nodes() {
 
 void GraphReader::read_node(const onnx::NodeProto& n) {
   Node node{.name = node_name(n), .op_type = n.op_type(), .domain = normal_domain(n.domain())};
+  if (node.domain == assay_domain) node.op_type = without_form(node.op_type);
   if (n.op_type().empty()) fail(n, {.what = "node without an operator"});
   const std::string stem = node.name;
   for (int i = 1; !node_names_.insert(node.name).second; ++i)

@@ -104,7 +104,7 @@ void GraphWriter::write_node(const Graph& g, const Node& node, const std::set<st
     a.set_name(name);
     write_attribute(attribute, names, a);
   }
-  if (node.domain == assay_domain) add_function(g, node);
+  if (node.domain == assay_domain) proto.set_op_type(add_function(g, node));
 }
 
 void GraphWriter::write_attribute(const Attribute& attribute, const std::set<std::string>& names,

@@ -4,12 +4,19 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "onnx/onnx_pb.h"
 #include "runtime/graph.h"
 #include "runtime/onnx/data_file.h"
 
 namespace assay {
+
+/// Between an operator's name and the number of its further function bodies: "ConvClip__2".
+inline constexpr const char* form_mark = "__";
+std::string form_name(const std::string& op_type, std::size_t form);
+/// The operator's name again.
+std::string without_form(const std::string& op_type);
 
 void write_type(const ValueType& type, onnx::TypeProto& proto);
 
@@ -21,7 +28,7 @@ class GraphWriter {
   void write(const Graph& g, onnx::GraphProto& proto,
              const std::set<std::string>& outer_names = {});
   /// The functions that the written nodes need, by name.
-  const std::map<std::string, onnx::FunctionProto>& functions() const { return functions_; }
+  std::vector<onnx::FunctionProto> functions() const;
 
  private:
   void write_values(const Graph& g, onnx::GraphProto& proto);
@@ -30,12 +37,19 @@ class GraphWriter {
                   onnx::NodeProto& proto);
   void write_attribute(const Attribute& a, const std::set<std::string>& names,
                        onnx::AttributeProto& proto);
-  void add_function(const Graph& g, const Node& node);
+  /// Returns the operator name to write: that of the function whose body is the node's.
+  std::string add_function(const Graph& g, const Node& node);
   onnx::FunctionProto function_of(const Graph& body, const Node& node,
                                   const std::map<std::string, std::int64_t>& opsets);
 
   DataFile* data_;
-  std::map<std::string, onnx::FunctionProto> functions_;
+  struct Written {
+    onnx::FunctionProto proto;
+    std::set<std::string> called_with;  ///< names of the attributes that some call has
+    /// Makes one function of both, if that leaves every call as it was.
+    bool merge(const onnx::FunctionProto& other, const std::set<std::string>& other_called_with);
+  };
+  std::map<std::string, std::vector<Written>> functions_;  // by operator; mostly one body each
 };
 
 }  // namespace assay

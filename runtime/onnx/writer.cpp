@@ -53,13 +53,14 @@ Graph with_output_types(const Graph& graph) {
 }
 
 void write_info(const Graph& g, const GraphWriter& writer, onnx::ModelProto& model) {
-  const std::int64_t least = writer.functions().empty() ? ir_of_initializers : ir_of_functions;
+  const auto functions = writer.functions();
+  const std::int64_t least = functions.empty() ? ir_of_initializers : ir_of_functions;
   model.set_ir_version(std::max(g.info.ir_version, least));
   model.set_producer_name(g.info.producer);
   if (!g.info.producer_version.empty()) model.set_producer_version(g.info.producer_version);
   if (!g.info.doc.empty()) model.set_doc_string(g.info.doc);
   auto opsets = g.info.opsets;
-  if (!writer.functions().empty()) opsets.emplace(assay_domain, 1);
+  if (!functions.empty()) opsets.emplace(assay_domain, 1);
   for (const auto& [domain, version] : opsets) {
     auto& import = *model.add_opset_import();
     import.set_domain(domain);
@@ -70,7 +71,7 @@ void write_info(const Graph& g, const GraphWriter& writer, onnx::ModelProto& mod
     entry.set_key(key);
     entry.set_value(value);
   }
-  for (const auto& [name, function] : writer.functions()) *model.add_functions() = function;
+  for (const auto& function : functions) *model.add_functions() = function;
 }
 
 std::string serialized(const google::protobuf::MessageLite& message) {

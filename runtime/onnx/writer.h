@@ -1,16 +1,16 @@
 // Graph to ONNX files that other tools load.
 //
 // Nodes of Assay's own domain are written together with a model-local function of the same name, so
-// that any tool can run them. The function's body is OpDef::decompose of the node; there is one
-// function per operator, so all nodes of one operator must decompose to the same body. Two
-// conventions keep it the same:
+// that any tool can run them. The function's body is OpDef::decompose of the node, under two
+// conventions that let all calls share one body:
 //   * an attribute of a body node that has the name and the value of an attribute of the fused node
 //   is written as a reference
 //     to it (a fused convolution hands on its strides);
 //   * an initializer of the body that has the name of a number attribute of the fused node, and its
 //   value, is written as a
-//     Constant that refers to it (a Clip inside gets its bound from the attribute "clip_max").
-// Different bodies under one name are a bug of the operator and end in an internal error.
+//     Constant that refers to it (a Clip inside gets its bound from the attribute "max").
+// A body that differs all the same becomes a further function NAME__2, NAME__3; the reader takes
+// the number off again.
 #pragma once
 
 #include <filesystem>
