@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "runtime/onnx/graph_writer.h"
+#include "runtime/op.h"
 
 namespace assay {
 namespace {

@@ -5,16 +5,13 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
+#include "kernels/program.h"
 #include "runtime/file.h"
 #include "runtime/npy.h"
 #include "runtime/onnx/reader.h"
 #include "validation/cli/cli.h"
 #include "validation/cli/options.h"
 #include "validation/cli/tensor_summary.h"
-
-#if __has_include("kernels/program.h")
-#include "kernels/program.h"
-#endif
 
 namespace assay {
 namespace {
@@ -41,14 +38,10 @@ std::set<std::string> checked_taps(const Graph& g, const std::vector<std::string
 
 std::map<std::string, Tensor> on_onednn(const Graph& g, const Feeds& feeds,
                                         const std::set<std::string>& taps) {
-#if __has_include("kernels/program.h")
   check_feeds(g, feeds);
   std::map<std::string, Shape> shapes;
   for (const auto& [name, t] : feeds) shapes[name] = t.shape();
   return kernels::Program::compile(g, shapes).run(feeds, taps);
-#else
-  throw Error({.what = "this build has no oneDNN back end", .kind = ErrorKind::unsupported});
-#endif
 }
 
 std::map<std::string, Tensor> computed(const Graph& g, const RunCommand& c, const Feeds& feeds,
