@@ -16,10 +16,14 @@ std::vector<std::int64_t> sizes(const json& value, const std::string& where) {
     list.push_back(v.get<std::int64_t>());
   }
   if (list.empty()) {
-    throw Error({.what = "not a size", .where = where, .got = value.dump(), .expected = "a number or a list of numbers"});
+    throw Error({.what = "not a size",
+                 .where = where,
+                 .got = value.dump(),
+                 .expected = "a number or a list of numbers"});
   }
   for (const std::int64_t s : list) {
-    if (s < 1 || s > 65536) throw Error({.what = "size out of range", .where = where, .got = std::to_string(s)});
+    if (s < 1 || s > 65536)
+      throw Error({.what = "size out of range", .where = where, .got = std::to_string(s)});
   }
   return list;
 }
@@ -41,7 +45,9 @@ ResizeSpec read_resize(const json& object, const std::string& where) {
   if (r.mode != "shorter" && r.size.size() == 1) r.size.push_back(r.size[0]);
   const std::size_t want = r.mode == "shorter" ? 1 : 2;
   if (r.size.size() != want) {
-    throw Error({.what = "wrong number of sizes", .where = f.place("size"), .got = std::to_string(r.size.size()),
+    throw Error({.what = "wrong number of sizes",
+                 .where = f.place("size"),
+                 .got = std::to_string(r.size.size()),
                  .expected = std::to_string(want) + " for mode " + r.mode});
   }
   return r;
@@ -53,14 +59,18 @@ CropSpec read_crop(const json& object, const std::string& where) {
   auto size = sizes(f.required("size"), f.place("size"));
   f.done();
   if (size.size() == 1) size.push_back(size[0]);
-  if (size.size() != 2) throw Error({.what = "not a crop size", .where = f.place("size"), .expected = "[height, width]"});
+  if (size.size() != 2)
+    throw Error(
+        {.what = "not a crop size", .where = f.place("size"), .expected = "[height, width]"});
   return {size[0], size[1]};
 }
 
 DType element_type(JsonFields& f) {
   const auto name = f.get_or<std::string>("dtype", "float32");
   const auto parsed = parse_dtype(name);
-  if (!parsed) throw Error({.what = "unknown element type", .where = f.place("dtype"), .got = "'" + name + "'"});
+  if (!parsed)
+    throw Error(
+        {.what = "unknown element type", .where = f.place("dtype"), .got = "'" + name + "'"});
   return *parsed;
 }
 
@@ -80,7 +90,9 @@ InputSpec read_input(const json& object, const std::string& where) {
   in.shape = Shape(f.get_or<std::vector<std::int64_t>>("shape", {}));
   f.done();
   if (in.kind == "raw" && in.shape.rank() == 0) {
-    throw Error({.what = "field is missing", .where = f.place("shape"), .advice = "raw files carry no shape"});
+    throw Error({.what = "field is missing",
+                 .where = f.place("shape"),
+                 .advice = "raw files carry no shape"});
   }
   for (const double s : in.std) {
     if (s == 0) throw Error({.what = "std must not be 0", .where = f.place("std")});
@@ -91,17 +103,20 @@ InputSpec read_input(const json& object, const std::string& where) {
 TaskSpec read_task(const json& object, const std::string& where) {
   JsonFields f(object, where);
   TaskSpec task;
-  task.kind = f.choice("kind", {"classification", "ctc", "segmentation", "detection", "regression", "embedding", "none"});
+  task.kind = f.choice("kind", {"classification", "ctc", "segmentation", "detection", "regression",
+                                "embedding", "none"});
   task.output = f.get_or<std::string>("output", "");
   task.options = object;
   return task;
 }
 
-double per_channel(const std::vector<double>& list, std::int64_t channel, std::int64_t channels, double missing) {
+double per_channel(const std::vector<double>& list, std::int64_t channel, std::int64_t channels,
+                   double missing) {
   if (list.empty()) return missing;
   if (list.size() == 1) return list[0];
   if (static_cast<std::int64_t>(list.size()) != channels) {
-    throw Error({.what = "mean or std has the wrong length", .got = std::to_string(list.size()),
+    throw Error({.what = "mean or std has the wrong length",
+                 .got = std::to_string(list.size()),
                  .expected = "1 or " + std::to_string(channels)});
   }
   return list[static_cast<std::size_t>(channel)];
@@ -114,7 +129,8 @@ std::vector<std::vector<double>> pixel_tables(const InputSpec& spec, std::int64_
     const double mean = per_channel(spec.mean, c, channels, 0);
     const double std = per_channel(spec.std, c, channels, 1);
     std::vector<double> table(256);
-    for (std::size_t p = 0; p < 256; ++p) table[p] = (static_cast<double>(p) * spec.scale - mean) / std;
+    for (std::size_t p = 0; p < 256; ++p)
+      table[p] = (static_cast<double>(p) * spec.scale - mean) / std;
     tables.push_back(std::move(table));
   }
   return tables;
@@ -136,7 +152,9 @@ DataSpec read_data_spec(const std::filesystem::path& file) {
   if (f.has("task")) spec.task = read_task(f.required("task"), f.place("task"));
   spec.batch = f.get_or<std::int64_t>("batch", 16);
   f.done();
-  if (spec.batch < 1) throw Error({.what = "not a batch size", .where = f.place("batch"), .got = std::to_string(spec.batch)});
+  if (spec.batch < 1)
+    throw Error(
+        {.what = "not a batch size", .where = f.place("batch"), .got = std::to_string(spec.batch)});
   return spec;
 }
 
@@ -154,7 +172,8 @@ Tensor pixel_tensor(const Tensor& pixels, const InputSpec& spec) {
       const auto& table = tables[static_cast<std::size_t>(c)];
       for (std::int64_t p = 0; p < area; ++p) {
         const double x = table[in[static_cast<std::size_t>((n * s[1] + c) * area + p)]];
-        out[static_cast<std::size_t>(last ? (n * area + p) * s[1] + c : (n * s[1] + c) * area + p)] = x;
+        out[static_cast<std::size_t>(last ? (n * area + p) * s[1] + c
+                                          : (n * s[1] + c) * area + p)] = x;
       }
     }
   }
@@ -170,7 +189,8 @@ Tensor image_tensor(Image image, const InputSpec& spec) {
   const std::int64_t area = image.height * image.width;
   for (std::int64_t p = 0; p < area; ++p) {
     for (std::int64_t c = 0; c < image.channels; ++c) {
-      out[static_cast<std::size_t>(c * area + p)] = image.pixels[static_cast<std::size_t>(p * image.channels + c)];
+      out[static_cast<std::size_t>(c * area + p)] =
+          image.pixels[static_cast<std::size_t>(p * image.channels + c)];
     }
   }
   return pixel_tensor(planes, spec);

@@ -1,4 +1,5 @@
-// data.json ("assay-data/1"): what the samples are and how they become the network's inputs (docs/schemas/assay-data-1.json).
+// data.json ("assay-data/1"): what the samples are and how they become the network's inputs
+// (docs/schemas/assay-data-1.json).
 #pragma once
 
 #include <filesystem>
@@ -24,7 +25,7 @@ struct InputSpec {
   std::string color = "rgb";   ///< rgb, bgr, gray
   std::optional<ResizeSpec> resize = {};
   std::optional<CropSpec> crop = {};
-  double scale = 1;               ///< pixel * scale, then (x - mean) / std, in double, rounded once to `dtype`
+  double scale = 1;  ///< pixel * scale, then (x - mean) / std, in double, rounded once to `dtype`
   std::vector<double> mean = {};  ///< one value, or one per channel; empty is 0
   std::vector<double> std = {};   ///< likewise; empty is 1
   std::string layout = "NCHW";    ///< NCHW or NHWC
@@ -48,7 +49,8 @@ struct DataSpec {
 /// Throws Error naming file and field.
 DataSpec read_data_spec(const std::filesystem::path& file);
 
-/// Applies resize, crop, colour order, scale, mean and std: a tensor [1, C, H, W] (or [1, H, W, C]).
+/// Applies resize, crop, colour order, scale, mean and std: a tensor [1, C, H, W] (or [1, H, W,
+/// C]).
 Tensor image_tensor(Image image, const InputSpec& spec);
 /// The same arithmetic for pixels that are decoded already: uint8 [N, C, H, W].
 Tensor pixel_tensor(const Tensor& pixels, const InputSpec& spec);

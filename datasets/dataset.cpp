@@ -9,7 +9,8 @@ namespace fs = std::filesystem;
 
 DatasetPtr open_dataset(const fs::path& path, const std::string& split, const Graph& graph) {
   std::error_code code;
-  if (!fs::exists(path, code)) throw Error({.what = "no such file or folder", .where = path.string()});
+  if (!fs::exists(path, code))
+    throw Error({.what = "no such file or folder", .where = path.string()});
   DatasetPtr data;
   if (!fs::is_directory(path, code)) {
     if (path.extension() == ".npz") data = open_npz(path, nullptr, graph);
@@ -20,8 +21,10 @@ DatasetPtr open_dataset(const fs::path& path, const std::string& split, const Gr
     if (!data) data = open_class_folders(path, graph);
   }
   if (!data) {
-    throw Error({.what = "not a data set", .where = path.string(),
-                 .expected = "a folder with data.json, test_data_set_0/input_0.pb or class folders of images, or an .npz",
+    throw Error({.what = "not a data set",
+                 .where = path.string(),
+                 .expected = "a folder with data.json, test_data_set_0/input_0.pb or class folders "
+                             "of images, or an .npz",
                  .advice = "see datasets/digits/data.json for an example"});
   }
   if (data->size() == 0) throw Error({.what = "the data set is empty", .where = path.string()});
@@ -38,14 +41,18 @@ Tensor stack_rows(const std::vector<Tensor>& parts, const std::string& what) {
   ASSAY_ASSERT(!parts.empty());
   if (parts.size() == 1) return parts[0];
   Shape shape = parts[0].shape();
-  if (shape.rank() == 0) throw Error({.what = "a scalar cannot be stacked into a batch", .where = what});
+  if (shape.rank() == 0)
+    throw Error({.what = "a scalar cannot be stacked into a batch", .where = what});
   std::int64_t rows = 0;
   for (const Tensor& t : parts) {
     Shape same = t.shape();
     if (same.rank() == shape.rank()) same[0] = shape[0];
     if (same != shape || t.dtype() != parts[0].dtype()) {
-      throw Error({.what = "samples of unlike shape cannot share a batch", .where = what, .got = describe(t),
-                   .expected = describe(parts[0]), .advice = "set \"batch\": 1"});
+      throw Error({.what = "samples of unlike shape cannot share a batch",
+                   .where = what,
+                   .got = describe(t),
+                   .expected = describe(parts[0]),
+                   .advice = "set \"batch\": 1"});
     }
     rows += t.shape()[0];
   }

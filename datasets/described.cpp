@@ -26,7 +26,8 @@ struct Line {
 fs::path inside(const fs::path& folder, const std::string& relative, const std::string& where) {
   const fs::path clean = fs::path(relative).lexically_normal();
   if (clean.empty() || clean.is_absolute() || *clean.begin() == "..") {
-    throw Error({.what = "file lies outside the data folder", .where = where, .got = "'" + relative + "'"});
+    throw Error(
+        {.what = "file lies outside the data folder", .where = where, .got = "'" + relative + "'"});
   }
   return folder / clean;
 }
@@ -63,7 +64,9 @@ Tensor read_raw(const fs::path& file, const InputSpec& spec) {
   const std::string bytes = read_file(file);
   Tensor t(spec.dtype, spec.shape);
   if (static_cast<std::int64_t>(bytes.size()) != t.bytes()) {
-    throw Error({.what = "raw file has the wrong size", .where = file.string(), .got = std::to_string(bytes.size()),
+    throw Error({.what = "raw file has the wrong size",
+                 .where = file.string(),
+                 .got = std::to_string(bytes.size()),
                  .expected = std::to_string(t.bytes()) + " bytes for " + describe(t)});
   }
   if (!bytes.empty()) std::memcpy(t.mutable_raw().data(), bytes.data(), bytes.size());
@@ -94,21 +97,27 @@ class JsonLines : public Dataset {
     for (const InputSpec& spec : spec_.inputs) {
       const auto it = line.files.find(spec.name);
       if (it == line.files.end()) {
-        throw Error({.what = "sample has no file for input '" + spec.name + "'", .where = "sample '" + line.id + "'"});
+        throw Error({.what = "sample has no file for input '" + spec.name + "'",
+                     .where = "sample '" + line.id + "'"});
       }
-      s.inputs[spec.name] = read(line, inside(folder_, it->second, "sample '" + line.id + "'"), spec);
+      s.inputs[spec.name] =
+          read(line, inside(folder_, it->second, "sample '" + line.id + "'"), spec);
     }
     return s;
   }
 
   void set_info(const std::string& split) {
     const std::string digest = info_.digest;
-    info_ = {.source = folder_.string() + ", split " + split, .split = split, .digest = digest, .task = spec_.task,
+    info_ = {.source = folder_.string() + ", split " + split,
+             .split = split,
+             .digest = digest,
+             .task = spec_.task,
              .batch = spec_.batch};
   }
 
  private:
-  /// Sizes stand for contents that carry no sha256: hashing every image of a large set would cost more than the run.
+  /// Sizes stand for contents that carry no sha256: hashing every image of a large set would cost
+  /// more than the run.
   std::string sizes_of(const Line& line) const {
     std::string text;
     for (const auto& [name, file] : line.files) {
@@ -120,11 +129,16 @@ class JsonLines : public Dataset {
   }
 
   Tensor read(const Line& line, const fs::path& file, const InputSpec& spec) const {
-    if (const auto it = line.sha256.find(spec.name); it != line.sha256.end() && sha256_of_file(file) != it->second) {
-      throw Error({.what = "file does not match its sha256", .where = file.string(), .got = sha256_of_file(file),
-                   .expected = it->second, .kind = ErrorKind::stale_golden});
+    if (const auto it = line.sha256.find(spec.name);
+        it != line.sha256.end() && sha256_of_file(file) != it->second) {
+      throw Error({.what = "file does not match its sha256",
+                   .where = file.string(),
+                   .got = sha256_of_file(file),
+                   .expected = it->second,
+                   .kind = ErrorKind::stale_golden});
     }
-    if (spec.kind == "image") return image_tensor(read_image(file, spec.color == "gray" ? 1 : 3), spec);
+    if (spec.kind == "image")
+      return image_tensor(read_image(file, spec.color == "gray" ? 1 : 3), spec);
     if (spec.kind == "raw") return read_raw(file, spec);
     Tensor t;
     if (spec.kind == "npy") t = read_npy(file);
@@ -132,7 +146,8 @@ class JsonLines : public Dataset {
     if (spec.kind == "npz") {
       const auto arrays = read_npz(file);
       const auto it = arrays.find(spec.name);
-      if (it == arrays.end()) throw Error({.what = "no array named '" + spec.name + "'", .where = file.string()});
+      if (it == arrays.end())
+        throw Error({.what = "no array named '" + spec.name + "'", .where = file.string()});
       t = it->second;
     }
     return with_batch_axis(t, graph_, spec.name);
@@ -144,8 +159,11 @@ class JsonLines : public Dataset {
   std::vector<Line> lines_;
 };
 
-std::string choose_split(const DataSpec& spec, const std::string& wanted, const std::string& where) {
-  const std::string name = !wanted.empty() ? wanted : spec.splits.size() == 1 ? spec.splits.begin()->first : "test";
+std::string choose_split(const DataSpec& spec, const std::string& wanted,
+                         const std::string& where) {
+  const std::string name = !wanted.empty()           ? wanted
+                           : spec.splits.size() == 1 ? spec.splits.begin()->first
+                                                     : "test";
   if (spec.splits.count(name)) return name;
   std::string list;
   for (const auto& [split, file] : spec.splits) list += (list.empty() ? "'" : ", '") + split + "'";
@@ -154,7 +172,9 @@ std::string choose_split(const DataSpec& spec, const std::string& wanted, const 
 
 class Described : public Dataset {
  public:
-  Described(DatasetPtr inner, DatasetInfo info) : inner_(std::move(inner)) { info_ = std::move(info); }
+  Described(DatasetPtr inner, DatasetInfo info) : inner_(std::move(inner)) {
+    info_ = std::move(info);
+  }
   std::int64_t size() const override { return inner_->size(); }
   Sample load(std::int64_t index) const override { return inner_->load(index); }
 
@@ -175,8 +195,11 @@ DatasetPtr open_described(const fs::path& folder, const std::string& wanted, con
     return data;
   }
   auto inner = open_npz(inside(folder, source, file.string()), &spec, graph);
-  DatasetInfo info{.source = folder.string() + ", split " + split, .split = split,
-                   .digest = sha256(read_file(file) + inner->info().digest), .task = spec.task, .batch = spec.batch};
+  DatasetInfo info{.source = folder.string() + ", split " + split,
+                   .split = split,
+                   .digest = sha256(read_file(file) + inner->info().digest),
+                   .task = spec.task,
+                   .batch = spec.batch};
   return std::make_unique<Described>(std::move(inner), std::move(info));
 }
 

@@ -62,7 +62,8 @@ Taps filtered_taps(std::int64_t i, double scale, std::int64_t from, const Resize
   const double stretch = spec.antialias ? std::max(scale, 1.0) : 1.0;
   const double center = (static_cast<double>(i) + 0.5) * scale;
   const double reach = filter.support * stretch;
-  const auto first = std::max<std::int64_t>(0, static_cast<std::int64_t>(std::floor(center - reach + 0.5)));
+  const auto first =
+      std::max<std::int64_t>(0, static_cast<std::int64_t>(std::floor(center - reach + 0.5)));
   const auto last = std::min(from, static_cast<std::int64_t>(std::floor(center + reach + 0.5)));
   Taps taps{first, {}};
   double sum = 0;
@@ -78,15 +79,19 @@ std::vector<Taps> taps_for(std::int64_t from, std::int64_t to, const ResizeSpec&
   const double scale = static_cast<double>(from) / static_cast<double>(to);
   std::vector<Taps> all;
   for (std::int64_t i = 0; i < to; ++i) {
-    all.push_back(spec.filter == "nearest" ? nearest_taps(i, scale, from) : filtered_taps(i, scale, from, spec));
+    all.push_back(spec.filter == "nearest" ? nearest_taps(i, scale, from)
+                                           : filtered_taps(i, scale, from, spec));
   }
   return all;
 }
 
-std::uint8_t to_byte(double x) { return static_cast<std::uint8_t>(std::clamp(std::floor(x + 0.5), 0.0, 255.0)); }
+std::uint8_t to_byte(double x) {
+  return static_cast<std::uint8_t>(std::clamp(std::floor(x + 0.5), 0.0, 255.0));
+}
 
 Image blank(std::int64_t height, std::int64_t width, std::int64_t channels, std::uint8_t fill = 0) {
-  return {height, width, channels, std::vector<std::uint8_t>(static_cast<std::size_t>(height * width * channels), fill)};
+  return {height, width, channels,
+          std::vector<std::uint8_t>(static_cast<std::size_t>(height * width * channels), fill)};
 }
 
 std::size_t at(const Image& image, std::int64_t y, std::int64_t x, std::int64_t c) {
@@ -116,7 +121,8 @@ Image transposed(const Image& in) {
   Image out = blank(in.width, in.height, in.channels);
   for (std::int64_t y = 0; y < in.height; ++y) {
     for (std::int64_t x = 0; x < in.width; ++x) {
-      for (std::int64_t c = 0; c < in.channels; ++c) out.pixels[at(out, x, y, c)] = in.pixels[at(in, y, x, c)];
+      for (std::int64_t c = 0; c < in.channels; ++c)
+        out.pixels[at(out, x, y, c)] = in.pixels[at(in, y, x, c)];
     }
   }
   return out;
@@ -130,9 +136,12 @@ Image resize_to(const Image& in, std::int64_t height, std::int64_t width, const 
 
 /// Copies `in` into `out` with its top-left corner at (top, left); what falls outside is lost.
 Image placed(const Image& in, std::int64_t top, std::int64_t left, Image out) {
-  for (std::int64_t y = std::max<std::int64_t>(0, -top); y < in.height && y + top < out.height; ++y) {
-    for (std::int64_t x = std::max<std::int64_t>(0, -left); x < in.width && x + left < out.width; ++x) {
-      for (std::int64_t c = 0; c < in.channels; ++c) out.pixels[at(out, y + top, x + left, c)] = in.pixels[at(in, y, x, c)];
+  for (std::int64_t y = std::max<std::int64_t>(0, -top); y < in.height && y + top < out.height;
+       ++y) {
+    for (std::int64_t x = std::max<std::int64_t>(0, -left); x < in.width && x + left < out.width;
+         ++x) {
+      for (std::int64_t c = 0; c < in.channels; ++c)
+        out.pixels[at(out, y + top, x + left, c)] = in.pixels[at(in, y, x, c)];
     }
   }
   return out;
@@ -144,7 +153,8 @@ Image letterbox(const Image& in, const ResizeSpec& spec) {
   const auto fit = [&](std::int64_t side, std::int64_t limit) {
     return std::clamp<std::int64_t>(std::llround(static_cast<double>(side) * scale), 1, limit);
   };
-  const Image inner = resize_to(in, fit(in.height, spec.size[0]), fit(in.width, spec.size[1]), spec);
+  const Image inner =
+      resize_to(in, fit(in.height, spec.size[0]), fit(in.width, spec.size[1]), spec);
   return placed(inner, (spec.size[0] - inner.height) / 2, (spec.size[1] - inner.width) / 2,
                 blank(spec.size[0], spec.size[1], in.channels, spec.pad));
 }
@@ -157,14 +167,17 @@ Image read_image(const std::filesystem::path& file, std::int64_t channels) {
   int height = 0;
   int found = 0;
   const std::unique_ptr<stbi_uc, decltype(&stbi_image_free)> pixels(
-      stbi_load_from_memory(reinterpret_cast<const stbi_uc*>(bytes.data()), static_cast<int>(bytes.size()), &width, &height,
-                            &found, static_cast<int>(channels)),
+      stbi_load_from_memory(reinterpret_cast<const stbi_uc*>(bytes.data()),
+                            static_cast<int>(bytes.size()), &width, &height, &found,
+                            static_cast<int>(channels)),
       stbi_image_free);
   if (!pixels) {
-    throw Error({.what = std::string("cannot be decoded as an image: ") + stbi_failure_reason(), .where = file.string(),
+    throw Error({.what = std::string("cannot be decoded as an image: ") + stbi_failure_reason(),
+                 .where = file.string(),
                  .expected = "PNG, JPEG or PNM"});
   }
-  const auto count = static_cast<std::size_t>(width) * static_cast<std::size_t>(height) * static_cast<std::size_t>(channels);
+  const auto count = static_cast<std::size_t>(width) * static_cast<std::size_t>(height) *
+                     static_cast<std::size_t>(channels);
   return {height, width, channels, {pixels.get(), pixels.get() + count}};
 }
 
@@ -173,7 +186,8 @@ Image resize(const Image& image, const ResizeSpec& spec) {
   if (spec.mode == "exact") return resize_to(image, spec.size[0], spec.size[1], spec);
   // shorter: the other side is truncated, as torchvision does
   const std::int64_t size = spec.size[0];
-  if (image.height <= image.width) return resize_to(image, size, size * image.width / image.height, spec);
+  if (image.height <= image.width)
+    return resize_to(image, size, size * image.width / image.height, spec);
   return resize_to(image, size * image.height / image.width, size, spec);
 }
 
@@ -182,12 +196,14 @@ Image center_crop(const Image& image, std::int64_t height, std::int64_t width) {
   const auto start = [](std::int64_t have, std::int64_t want) {
     return static_cast<std::int64_t>(std::nearbyint(static_cast<double>(have - want) / 2));
   };
-  return placed(image, -start(image.height, height), -start(image.width, width), blank(height, width, image.channels));
+  return placed(image, -start(image.height, height), -start(image.width, width),
+                blank(height, width, image.channels));
 }
 
 void swap_red_blue(Image& image) {
   if (image.channels != 3) return;
-  for (std::size_t i = 0; i + 2 < image.pixels.size(); i += 3) std::swap(image.pixels[i], image.pixels[i + 2]);
+  for (std::size_t i = 0; i + 2 < image.pixels.size(); i += 3)
+    std::swap(image.pixels[i], image.pixels[i + 2]);
 }
 
 }  // namespace assay

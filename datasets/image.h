@@ -1,8 +1,10 @@
-// Images: decoding, colour, resizing, cropping. Pixels are 8 bits, rows from the top, channels interleaved.
+// Images: decoding, colour, resizing, cropping. Pixels are 8 bits, rows from the top, channels
+// interleaved.
 //
-// Resizing is separable convolution with a triangle (bilinear), cubic (bicubic, a = -0.5) or box (nearest) filter centred on
-// (i + 1/2) * scale - 1/2. With antialias the filter is stretched by the scale when shrinking, and each pass rounds to 8 bits,
-// half up, which is what Pillow computes; without it the filter keeps its own width.
+// Resizing is separable convolution with a triangle (bilinear), cubic (bicubic, a = -0.5) or box
+// (nearest) filter centred on (i + 1/2) * scale - 1/2. With antialias the filter is stretched by
+// the scale when shrinking, and each pass rounds to 8 bits, half up, which is what Pillow computes;
+// without it the filter keeps its own width.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +21,13 @@ struct Image {
   std::vector<std::uint8_t> pixels = {};  ///< height * width * channels
 };
 
-/// PNG, JPEG or PNM with `channels` 1 (luma) or 3 (RGB); 16-bit files are reduced to 8. Throws Error naming the file.
+/// PNG, JPEG or PNM with `channels` 1 (luma) or 3 (RGB); 16-bit files are reduced to 8. Throws
+/// Error naming the file.
 Image read_image(const std::filesystem::path& file, std::int64_t channels);
 
 struct ResizeSpec {
-  std::string mode = "exact";  ///< exact: size = height, width; shorter: the shorter side; letterbox: fit inside, then pad
+  std::string mode = "exact";  ///< exact: size = height, width; shorter: the shorter side;
+                               ///< letterbox: fit inside, then pad
   std::vector<std::int64_t> size = {};
   std::string filter = "bilinear";  ///< nearest, bilinear, bicubic
   bool antialias = true;

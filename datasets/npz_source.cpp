@@ -23,18 +23,24 @@ class NpzDataset : public Dataset {
       }
     }
     for (const auto& [name, t] : arrays_) {
-      if (t.shape().rank() == 0) throw Error({.what = "array '" + name + "' has no sample axis", .where = file.string()});
+      if (t.shape().rank() == 0)
+        throw Error({.what = "array '" + name + "' has no sample axis", .where = file.string()});
       if (size_ >= 0 && t.shape()[0] != size_) {
-        throw Error({.what = "arrays have unlike numbers of samples", .where = file.string(),
-                     .got = name + " " + to_string(t.shape()), .expected = std::to_string(size_)});
+        throw Error({.what = "arrays have unlike numbers of samples",
+                     .where = file.string(),
+                     .got = name + " " + to_string(t.shape()),
+                     .expected = std::to_string(size_)});
       }
       size_ = t.shape()[0];
     }
     if (!labels_.empty() && static_cast<std::int64_t>(labels_.size()) != size_) {
-      throw Error({.what = "target has the wrong length", .where = file.string(), .got = std::to_string(labels_.size()),
+      throw Error({.what = "target has the wrong length",
+                   .where = file.string(),
+                   .got = std::to_string(labels_.size()),
                    .expected = std::to_string(size_)});
     }
-    info_ = {.source = file.string(), .digest = sha256_of_file(file),
+    info_ = {.source = file.string(),
+             .digest = sha256_of_file(file),
              .task = {.kind = labels_.empty() ? "none" : "classification"}};
   }
 
@@ -48,7 +54,8 @@ class NpzDataset : public Dataset {
   }
 
  private:
-  /// 8-bit arrays under an input of kind "image" are pixels and take the same preprocessing as a file.
+  /// 8-bit arrays under an input of kind "image" are pixels and take the same preprocessing as a
+  /// file.
   Tensor row(const std::string& name, const Tensor& t) const {
     for (const InputSpec& in : spec_.inputs) {
       if (in.name != name || in.kind != "image") continue;

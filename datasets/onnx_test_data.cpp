@@ -1,4 +1,5 @@
-// ONNX test data: test_data_set_N/input_i.pb in the order of the graph's inputs, output_i.pb in that of its outputs.
+// ONNX test data: test_data_set_N/input_i.pb in the order of the graph's inputs, output_i.pb in
+// that of its outputs.
 #include <algorithm>
 
 #include "datasets/folder_sources.h"
@@ -11,7 +12,8 @@ namespace {
 
 class OnnxTestData : public Dataset {
  public:
-  OnnxTestData(std::vector<fs::path> sets, const Graph& graph, const fs::path& folder) : sets_(std::move(sets)) {
+  OnnxTestData(std::vector<fs::path> sets, const Graph& graph, const fs::path& folder)
+      : sets_(std::move(sets)) {
     for (const ValueId v : graph.inputs()) {
       if (!graph.value(v).initializer.defined()) inputs_.push_back(graph.name(v));
     }
@@ -35,7 +37,8 @@ class OnnxTestData : public Dataset {
   }
 
  private:
-  static Feeds read_all(const fs::path& set, const std::string& stem, const std::vector<std::string>& names, bool required) {
+  static Feeds read_all(const fs::path& set, const std::string& stem,
+                        const std::vector<std::string>& names, bool required) {
     Feeds found;
     for (std::size_t i = 0; i < names.size(); ++i) {
       const fs::path file = set / (stem + std::to_string(i) + ".pb");
@@ -56,12 +59,15 @@ class OnnxTestData : public Dataset {
 DatasetPtr open_onnx_test_data(const fs::path& folder, const Graph& graph) {
   std::vector<fs::path> sets;
   for (const auto& entry : fs::directory_iterator(folder)) {
-    if (entry.is_directory() && entry.path().filename().string().starts_with("test_data_set_")) sets.push_back(entry.path());
+    if (entry.is_directory() && entry.path().filename().string().starts_with("test_data_set_"))
+      sets.push_back(entry.path());
   }
   if (sets.empty()) return nullptr;
   // test_data_set_10 comes after test_data_set_9
   std::sort(sets.begin(), sets.end(), [](const fs::path& a, const fs::path& b) {
-    const auto key = [](const fs::path& p) { return std::pair(p.filename().string().size(), p.filename().string()); };
+    const auto key = [](const fs::path& p) {
+      return std::pair(p.filename().string().size(), p.filename().string());
+    };
     return key(a) < key(b);
   });
   return std::make_unique<OnnxTestData>(std::move(sets), graph, folder);

@@ -1,7 +1,8 @@
-// Seeded fills. Every number depends only on (seed, tensor name, index), so that threads, batches and machines agree.
+// Seeded fills. Every number depends only on (seed, tensor name, index), so that threads, batches
+// and machines agree.
 //
-// The normal numbers are the sum of twelve uniforms minus six (Irwin-Hall): only exact additions of dyadic numbers, no
-// elementary function whose last bit could differ between machines.
+// The normal numbers are the sum of twelve uniforms minus six (Irwin-Hall): only exact additions of
+// dyadic numbers, no elementary function whose last bit could differ between machines.
 #include <cmath>
 
 #include "datasets/dataset.h"
@@ -9,7 +10,8 @@
 namespace assay {
 namespace {
 
-/// SplitMix64's output function (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
+/// SplitMix64's output function (Steele, Lea, Flood, "Fast splittable pseudorandom number
+/// generators", 2014).
 std::uint64_t mixed(std::uint64_t z) {
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9U;
   z = (z ^ (z >> 27)) * 0x94D049BB133111EBU;
@@ -22,9 +24,12 @@ std::uint64_t name_key(const std::string& name) {
   return h;
 }
 
-std::uint64_t stream_of(std::uint64_t seed, const std::string& name) { return mixed(seed + 0x9E3779B97F4A7C15U) ^ name_key(name); }
+std::uint64_t stream_of(std::uint64_t seed, const std::string& name) {
+  return mixed(seed + 0x9E3779B97F4A7C15U) ^ name_key(name);
+}
 
-/// Twelve 10-bit uniforms from two words; multiples of 2^-10, exact in every float type but half precision.
+/// Twelve 10-bit uniforms from two words; multiples of 2^-10, exact in every float type but half
+/// precision.
 double normal(std::uint64_t a, std::uint64_t b) {
   std::uint64_t sum = 0;
   for (int i = 0; i < 6; ++i) sum += ((a >> (10 * i)) & 1023U) + ((b >> (10 * i)) & 1023U);
@@ -49,7 +54,8 @@ std::uint64_t random_bits(std::uint64_t seed, const std::string& name, std::uint
   return mixed(stream_of(seed, name) + 0x9E3779B97F4A7C15U * (index + 1));
 }
 
-Tensor synthetic_tensor(DType dtype, const Shape& shape, std::uint64_t seed, const std::string& name) {
+Tensor synthetic_tensor(DType dtype, const Shape& shape, std::uint64_t seed,
+                        const std::string& name) {
   Tensor t(dtype, shape);
   const std::uint64_t stream = stream_of(seed, name);
   visit_dtype(dtype, [&]<class T>(std::type_identity<T>) {
@@ -63,7 +69,8 @@ namespace {
 
 class SyntheticDataset : public Dataset {
  public:
-  SyntheticDataset(const Graph& g, const std::map<std::string, Shape>& shapes, std::int64_t samples, std::uint64_t seed)
+  SyntheticDataset(const Graph& g, const std::map<std::string, Shape>& shapes, std::int64_t samples,
+                   std::uint64_t seed)
       : samples_(samples), seed_(seed) {
     info_ = {.source = "synthetic fill, seed " + std::to_string(seed), .synthetic = true};
     for (const ValueId v : g.inputs()) {
@@ -78,7 +85,8 @@ class SyntheticDataset : public Dataset {
   Sample load(std::int64_t index) const override {
     Sample s{.id = "synthetic-" + std::to_string(index), .inputs = {}};
     for (const auto& [name, type] : inputs_) {
-      s.inputs[name] = synthetic_tensor(type.first, type.second, seed_ + static_cast<std::uint64_t>(index), name);
+      s.inputs[name] = synthetic_tensor(type.first, type.second,
+                                        seed_ + static_cast<std::uint64_t>(index), name);
     }
     return s;
   }
@@ -101,7 +109,9 @@ class SyntheticDataset : public Dataset {
       dims.push_back(d < 0 ? 1 : d);  // an open first axis is the batch
     }
     if (open) {
-      throw Error({.what = "shape is open", .where = "input '" + name + "'", .got = to_string(type),
+      throw Error({.what = "shape is open",
+                   .where = "input '" + name + "'",
+                   .got = to_string(type),
                    .advice = "give it with --shape " + name + "=1x3x224x224"});
     }
     if (dims.empty() || (*type.dims)[0].size >= 0) info_.batch = 1;
@@ -115,8 +125,8 @@ class SyntheticDataset : public Dataset {
 
 }  // namespace
 
-DatasetPtr synthetic_dataset(const Graph& graph, const std::map<std::string, Shape>& shapes, std::int64_t samples,
-                             std::uint64_t seed) {
+DatasetPtr synthetic_dataset(const Graph& graph, const std::map<std::string, Shape>& shapes,
+                             std::int64_t samples, std::uint64_t seed) {
   return std::make_unique<SyntheticDataset>(graph, shapes, samples, seed);
 }
 

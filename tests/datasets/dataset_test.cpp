@@ -38,7 +38,8 @@ std::string message_of(const std::function<void()>& call) {
 }
 
 TEST(Dataset, DigitsTestSplit) {
-  const auto data = open_dataset(fs::path(ASSAY_SOURCE_DIR) / "datasets/digits", "test", digits_graph());
+  const auto data =
+      open_dataset(fs::path(ASSAY_SOURCE_DIR) / "datasets/digits", "test", digits_graph());
   EXPECT_EQ(data->size(), 1000);
   const Sample s = data->load(999);
   EXPECT_EQ(s.inputs.at("input").shape(), (Shape{1, 1, 28, 28}));
@@ -49,7 +50,8 @@ TEST(Dataset, DigitsTestSplit) {
 }
 
 TEST(Dataset, DigitsCalibrationImages) {
-  const auto data = open_dataset(fs::path(ASSAY_SOURCE_DIR) / "datasets/digits", "calibration", digits_graph());
+  const auto data =
+      open_dataset(fs::path(ASSAY_SOURCE_DIR) / "datasets/digits", "calibration", digits_graph());
   EXPECT_EQ(data->size(), 256);
   const Batch b = load_batch(*data, 0, 3);
   EXPECT_EQ(b.inputs.at("input").shape(), (Shape{3, 1, 28, 28}));
@@ -59,16 +61,23 @@ TEST(Dataset, FaultsNameFileAndField) {
   const fs::path dir = scratch("dataset");
   const auto open = [&] { open_dataset(dir, "", digits_graph()); };
   EXPECT_NE(message_of(open).find("not a data set"), std::string::npos);
-  write_file(dir / "data.json", R"({"schema":"assay-data/1","inputs":[{"name":"input","kind":"picture"}],"splits":{"test":"t"}})");
+  write_file(
+      dir / "data.json",
+      R"({"schema":"assay-data/1","inputs":[{"name":"input","kind":"picture"}],"splits":{"test":"t"}})");
   EXPECT_NE(message_of(open).find("inputs[0]: kind"), std::string::npos);
-  write_file(dir / "data.json", R"({"schema":"assay-data/1","inputs":[{"name":"input","kind":"npy","sise":3}],"splits":{"test":"t"}})");
+  write_file(
+      dir / "data.json",
+      R"({"schema":"assay-data/1","inputs":[{"name":"input","kind":"npy","sise":3}],"splits":{"test":"t"}})");
   EXPECT_NE(message_of(open).find("unknown field"), std::string::npos);
-  write_file(dir / "data.json", R"({"schema":"assay-data/1","inputs":[{"name":"input","kind":"npy"}],"splits":{"test":"t.jsonl"}})");
+  write_file(
+      dir / "data.json",
+      R"({"schema":"assay-data/1","inputs":[{"name":"input","kind":"npy"}],"splits":{"test":"t.jsonl"}})");
   EXPECT_NE(message_of(open).find("t.jsonl"), std::string::npos);
   write_file(dir / "t.jsonl", "\n");
   EXPECT_NE(message_of(open).find("empty"), std::string::npos);
   write_file(dir / "t.jsonl", R"({"id":"a","inputs":{"input":"../../etc/passwd"}})");
-  EXPECT_NE(message_of([&] { open_dataset(dir, "", digits_graph())->load(0); }).find("outside"), std::string::npos);
+  EXPECT_NE(message_of([&] { open_dataset(dir, "", digits_graph())->load(0); }).find("outside"),
+            std::string::npos);
 }
 
 TEST(Dataset, NpyNpzRawAndSha256) {
@@ -78,8 +87,9 @@ TEST(Dataset, NpyNpzRawAndSha256) {
   write_file(dir / "a.bin", std::string_view(reinterpret_cast<const char*>(t.raw().data()), 8));
   const Graph g = one_input({{-1}, {2}});
   const auto load = [&](const std::string& kind, const std::string& file, const std::string& more) {
-    write_file(dir / "data.json", R"({"schema":"assay-data/1","inputs":[{"name":"input","shape":[1,2],"kind":")" + kind +
-                                      R"("}],"splits":{"test":"t.jsonl"}})");
+    write_file(dir / "data.json",
+               R"({"schema":"assay-data/1","inputs":[{"name":"input","shape":[1,2],"kind":")" +
+                   kind + R"("}],"splits":{"test":"t.jsonl"}})");
     write_file(dir / "t.jsonl", R"({"id":"a","inputs":{"input":")" + file + "\"}" + more + "}");
     return open_dataset(dir, "test", g)->load(0).inputs.at("input");
   };
@@ -87,18 +97,24 @@ TEST(Dataset, NpyNpzRawAndSha256) {
   EXPECT_TRUE(same_bits(load("raw", "a.bin", ""), t.reshaped({1, 2})));
   const std::string good = sha256_of_file(dir / "a.npy");
   EXPECT_NO_THROW(load("npy", "a.npy", R"(,"sha256":{"input":")" + good + "\"}"));
-  EXPECT_NE(message_of([&] { load("npy", "a.npy", R"(,"sha256":{"input":"00"})"); }).find("sha256"), std::string::npos);
+  EXPECT_NE(message_of([&] { load("npy", "a.npy", R"(,"sha256":{"input":"00"})"); }).find("sha256"),
+            std::string::npos);
 }
 
 TEST(Dataset, SyntheticIsSeededAndNamesShape) {
   const Graph g = one_input({{-1, "N"}, {2}});
   const auto a = synthetic_dataset(g, {}, 3, 1);
   EXPECT_TRUE(a->info().synthetic);
-  EXPECT_TRUE(same_bits(a->load(1).inputs.at("input"), synthetic_dataset(g, {}, 9, 1)->load(1).inputs.at("input")));
+  EXPECT_TRUE(same_bits(a->load(1).inputs.at("input"),
+                        synthetic_dataset(g, {}, 9, 1)->load(1).inputs.at("input")));
   EXPECT_FALSE(same_bits(a->load(1).inputs.at("input"), a->load(2).inputs.at("input")));
   const Graph open_shape = one_input({{1}, {3}, {-1, "H"}, {-1, "W"}});
-  EXPECT_NE(message_of([&] { synthetic_dataset(open_shape, {}, 1, 1); }).find("--shape input="), std::string::npos);
-  EXPECT_EQ(synthetic_dataset(open_shape, {{"input", Shape{1, 3, 4, 5}}}, 1, 1)->load(0).inputs.at("input").shape(),
+  EXPECT_NE(message_of([&] { synthetic_dataset(open_shape, {}, 1, 1); }).find("--shape input="),
+            std::string::npos);
+  EXPECT_EQ(synthetic_dataset(open_shape, {{"input", Shape{1, 3, 4, 5}}}, 1, 1)
+                ->load(0)
+                .inputs.at("input")
+                .shape(),
             (Shape{1, 3, 4, 5}));
 }
 
@@ -116,7 +132,10 @@ TEST(Dataset, SyntheticFillIsNormal) {
 }
 
 TEST(Dataset, UnlikeShapesCannotShareABatch) {
-  EXPECT_THROW(stack_rows({Tensor::zeros(DType::float32, {1, 2}), Tensor::zeros(DType::float32, {1, 3})}, "x"), Error);
+  EXPECT_THROW(
+      stack_rows({Tensor::zeros(DType::float32, {1, 2}), Tensor::zeros(DType::float32, {1, 3})},
+                 "x"),
+      Error);
 }
 
 }  // namespace

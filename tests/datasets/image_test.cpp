@@ -1,4 +1,5 @@
-// Expected pixels come from Pillow 11 (Image.resize on the same array), an independent implementation.
+// Expected pixels come from Pillow 11 (Image.resize on the same array), an independent
+// implementation.
 #include "datasets/image.h"
 
 #include <gtest/gtest.h>
@@ -9,7 +10,8 @@
 namespace assay {
 namespace {
 
-const Image sample{5, 4, 1, {0, 50, 100, 200, 10, 60, 255, 30, 90, 7, 33, 180, 255, 0, 128, 64, 1, 2, 3, 4}};
+const Image sample{
+    5, 4, 1, {0, 50, 100, 200, 10, 60, 255, 30, 90, 7, 33, 180, 255, 0, 128, 64, 1, 2, 3, 4}};
 
 std::vector<std::uint8_t> resized(std::int64_t h, std::int64_t w, const std::string& filter) {
   return resize(sample, {.size = {h, w}, .filter = filter}).pixels;
@@ -21,12 +23,14 @@ TEST(Image, BilinearShrinksAsPillow) {
 
 TEST(Image, BilinearGrowsAsPillow) {
   EXPECT_EQ(resized(5, 6, "bilinear"),
-            (std::vector<std::uint8_t>{0,  25, 58, 92, 150, 200, 10,  35,  93, 222, 143, 30, 90, 49, 11,
-                                       29, 107, 180, 255, 128, 21, 107, 96, 64, 1,  2,   2,  3,  4,  4}));
+            (std::vector<std::uint8_t>{0,   25,  58, 92, 150, 200, 10,  35,  93,  222,
+                                       143, 30,  90, 49, 11,  29,  107, 180, 255, 128,
+                                       21,  107, 96, 64, 1,   2,   2,   3,   4,   4}));
 }
 
 TEST(Image, BicubicAsPillow) {
-  EXPECT_EQ(resized(3, 3, "bicubic"), (std::vector<std::uint8_t>{4, 115, 145, 87, 59, 123, 83, 22, 38}));
+  EXPECT_EQ(resized(3, 3, "bicubic"),
+            (std::vector<std::uint8_t>{4, 115, 145, 87, 59, 123, 83, 22, 38}));
 }
 
 TEST(Image, NearestAsPillow) {
@@ -34,19 +38,22 @@ TEST(Image, NearestAsPillow) {
 }
 
 TEST(Image, ShorterSideKeepsTheRatio) {
-  const Image r = resize(Image{10, 20, 1, std::vector<std::uint8_t>(200, 7)}, {.mode = "shorter", .size = {5}});
+  const Image r =
+      resize(Image{10, 20, 1, std::vector<std::uint8_t>(200, 7)}, {.mode = "shorter", .size = {5}});
   EXPECT_EQ(r.height, 5);
   EXPECT_EQ(r.width, 10);
 }
 
 TEST(Image, LetterboxPads) {
   const Image r = resize(Image{1, 2, 1, {9, 9}}, {.mode = "letterbox", .size = {4, 4}, .pad = 114});
-  EXPECT_EQ(r.pixels, (std::vector<std::uint8_t>{114, 114, 114, 114, 9, 9, 9, 9, 9, 9, 9, 9, 114, 114, 114, 114}));
+  EXPECT_EQ(r.pixels, (std::vector<std::uint8_t>{114, 114, 114, 114, 9, 9, 9, 9, 9, 9, 9, 9, 114,
+                                                 114, 114, 114}));
 }
 
 TEST(Image, CenterCropOutsideIsZero) {
   EXPECT_EQ(center_crop(sample, 1, 2).pixels, (std::vector<std::uint8_t>{7, 33}));
-  EXPECT_EQ(center_crop(Image{1, 1, 1, {5}}, 3, 3).pixels, (std::vector<std::uint8_t>{0, 0, 0, 0, 5, 0, 0, 0, 0}));
+  EXPECT_EQ(center_crop(Image{1, 1, 1, {5}}, 3, 3).pixels,
+            (std::vector<std::uint8_t>{0, 0, 0, 0, 5, 0, 0, 0, 0}));
 }
 
 TEST(Image, UnreadableFilesAreNamed) {

@@ -17,7 +17,8 @@ RegisterExporter::RegisterExporter(Exporter exporter) { registry().push_back(std
 std::vector<const Exporter*> all_exporters() {
   std::vector<const Exporter*> list;
   for (const Exporter& e : registry()) list.push_back(&e);
-  std::sort(list.begin(), list.end(), [](const Exporter* a, const Exporter* b) { return a->file < b->file; });
+  std::sort(list.begin(), list.end(),
+            [](const Exporter* a, const Exporter* b) { return a->file < b->file; });
   return list;
 }
 

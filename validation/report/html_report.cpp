@@ -17,14 +17,16 @@ void put(std::string& page, const std::string& mark, const std::string& text) {
 
 std::string embedded_file(std::string_view name) {
   const auto files = embedded::report_page();
-  const auto it = std::find_if(files.begin(), files.end(), [&](const auto& f) { return f.name == name; });
+  const auto it =
+      std::find_if(files.begin(), files.end(), [&](const auto& f) { return f.name == name; });
   ASSAY_ASSERT(it != files.end());
   return std::string(it->text);
 }
 
 /// JSON inside a script element: "</" would end it.
 std::string script_safe(std::string text) {
-  for (std::size_t at = 0; (at = text.find("</", at)) != std::string::npos; at += 3) text.replace(at, 2, "<\\/");
+  for (std::size_t at = 0; (at = text.find("</", at)) != std::string::npos; at += 3)
+    text.replace(at, 2, "<\\/");
   return text;
 }
 

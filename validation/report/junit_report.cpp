@@ -15,10 +15,18 @@ std::string xml(const std::string& text) {
   std::string out;
   for (const char c : text) {
     switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
       default:
         if (static_cast<unsigned char>(c) >= 0x20 || c == '\t') out += c;
     }
@@ -28,7 +36,7 @@ std::string xml(const std::string& text) {
 
 struct Suite {
   std::string name;
-  std::string cases;
+  std::string cases = {};
   int tests = 0;
   int failures = 0;
   int skipped = 0;
@@ -48,8 +56,9 @@ struct Suite {
   }
 
   std::string text() const {
-    return fmt::format("  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" skipped=\"{}\">\n{}  </testsuite>\n", name, tests,
-                       failures, skipped, cases);
+    return fmt::format(
+        "  <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" skipped=\"{}\">\n{}  </testsuite>\n",
+        name, tests, failures, skipped, cases);
   }
 };
 
@@ -59,17 +68,19 @@ std::string write(const Json& report) {
     const std::string result = g.value("result", "");
     const std::string state = result == "fail" ? "fail" : result == "pass" ? "pass" : "skipped";
     gates.add(cell(g.value("id", Json())), state,
-              fmt::format("{} is not {} {} {}", cell(g.value("value", Json())), cell(g.value("op", Json())), cell(g.value("limit", Json())),
+              fmt::format("{} is not {} {} {}", cell(g.value("value", Json())),
+                          cell(g.value("op", Json())), cell(g.value("limit", Json())),
                           g.value("note", "")));
   }
   Suite fusions{.name = "fusions"};
   for (const Json& f : report.value("fusions", Json::array())) {
     const std::string verdict = f.value("verdict", "");
     const std::string state = verdict == "E5" ? "fail" : verdict == "U" ? "skipped" : "pass";
-    fusions.add(cell(f.value("rule", Json())) + " " + cell(f.value("output", Json())), state, verdict + " " + f.value("reason", ""));
+    fusions.add(cell(f.value("rule", Json())) + " " + cell(f.value("output", Json())), state,
+                verdict + " " + f.value("reason", ""));
   }
-  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"assay\">\n" + gates.text() + fusions.text() +
-         "</testsuites>\n";
+  return "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites name=\"assay\">\n" +
+         gates.text() + fusions.text() + "</testsuites>\n";
 }
 
 const RegisterExporter registered{{.file = "junit.xml", .write = write}};

@@ -14,8 +14,10 @@ using Json = nlohmann::ordered_json;
 void accuracy_part(std::string& out, const Json& report) {
   const Json metrics = report.value("accuracy", Json::object()).value("metrics", Json::array());
   if (metrics.empty()) return;
-  out += "\n## Accuracy\n\n| metric | original | fused | INT8 | oneDNN fused | oneDNN INT8 | drop INT8 | 95 % interval |\n"
-         "|---|---|---|---|---|---|---|---|\n";
+  out +=
+      "\n## Accuracy\n\n| metric | original | fused | INT8 | oneDNN fused | oneDNN INT8 | drop "
+      "INT8 | 95 % interval |\n"
+      "|---|---|---|---|---|---|---|---|\n";
   for (const Json& m : metrics) {
     const Json values = m.value("values", Json::object());
     out += "| " + cell(m.value("name", Json()));
@@ -24,9 +26,14 @@ void accuracy_part(std::string& out, const Json& report) {
     }
     out += " | " + metric_cell(m.value("drop", Json::object()).value("int8", Json()), "share");
     const Json interval = m.value("ci95_paired", Json::object()).value("int8", Json());
-    out += " | " + (interval.is_array() ? metric_cell(interval[0], "share") + " to " + metric_cell(interval[1], "share") : "–") + " |\n";
+    out += " | " +
+           (interval.is_array()
+                ? metric_cell(interval[0], "share") + " to " + metric_cell(interval[1], "share")
+                : "–") +
+           " |\n";
   }
-  if (report["accuracy"].contains("note")) out += "\n" + report["accuracy"]["note"].get<std::string>() + "\n";
+  if (report["accuracy"].contains("note"))
+    out += "\n" + report["accuracy"]["note"].get<std::string>() + "\n";
 }
 
 void fusion_part(std::string& out, const Json& report) {
@@ -36,8 +43,10 @@ void fusion_part(std::string& out, const Json& report) {
   out += "\n| verdict | rule | output | bound used | max ULP |\n|---|---|---|---|---|\n";
   for (const Json& f : fusions) {
     const Json rounding = f.value("rounding", Json::object());
-    out += "| " + cell(f.value("verdict", Json())) + " | " + cell(f.value("rule", Json())) + " | `" + cell(f.value("output", Json())) +
-           "` | " + metric_cell(rounding.value("bound_usage", Json()), "share") + " | " + cell(rounding.value("max_ulp", Json())) + " |\n";
+    out += "| " + cell(f.value("verdict", Json())) + " | " + cell(f.value("rule", Json())) +
+           " | `" + cell(f.value("output", Json())) + "` | " +
+           metric_cell(rounding.value("bound_usage", Json()), "share") + " | " +
+           cell(rounding.value("max_ulp", Json())) + " |\n";
   }
 }
 
@@ -45,26 +54,31 @@ void layer_part(std::string& out, const Json& report) {
   const Json q = report.value("quantization", Json::object());
   const Json layers = q.value("layers", Json::array());
   if (layers.empty()) return;
-  out += "\n## INT8, worst layers first\n\n| node | SQNR isolated (dB) | SQNR cumulative (dB) | max LSB |\n|---|---|---|---|\n";
+  out +=
+      "\n## INT8, worst layers first\n\n| node | SQNR isolated (dB) | SQNR cumulative (dB) | max "
+      "LSB |\n|---|---|---|---|\n";
   for (const Json& l : worst_layers(layers, 10)) {
     const Json sqnr = l.value("sqnr_db", Json::object());
-    out += "| `" + cell(l.value("node", Json())) + "` | " + cell(sqnr.value("isolated", Json())) + " | " +
-           cell(sqnr.value("cumulative", Json())) + " | " + cell(l.value("max_lsb", Json())) + " |\n";
+    out += "| `" + cell(l.value("node", Json())) + "` | " + cell(sqnr.value("isolated", Json())) +
+           " | " + cell(sqnr.value("cumulative", Json())) + " | " +
+           cell(l.value("max_lsb", Json())) + " |\n";
   }
 }
 
 std::string write(const Json& report) {
   const Json verdict = report.value("verdict", Json::object());
-  std::string out = "# Assay: " + cell(report.value("model", Json::object()).value("file", Json())) + "\n\n**" +
-                    cell(verdict.value("status", Json())) + "** " + cell(verdict.value("summary", Json())) + "\n\nData: " +
-                    cell(report.value("data", Json::object()).value("source", Json())) + "\n";
+  std::string out =
+      "# Assay: " + cell(report.value("model", Json::object()).value("file", Json())) + "\n\n**" +
+      cell(verdict.value("status", Json())) + "** " + cell(verdict.value("summary", Json())) +
+      "\n\nData: " + cell(report.value("data", Json::object()).value("source", Json())) + "\n";
   accuracy_part(out, report);
   fusion_part(out, report);
   layer_part(out, report);
   out += "\n## Gates\n\n| result | gate | value | wanted |\n|---|---|---|---|\n";
   for (const Json& g : report.value("gates", Json::array())) {
-    out += "| " + cell(g.value("result", Json())) + " | " + cell(g.value("id", Json())) + " | " + cell(g.value("value", Json())) + " | " +
-           cell(g.value("op", Json())) + " " + cell(g.value("limit", Json())) + " |\n";
+    out += "| " + cell(g.value("result", Json())) + " | " + cell(g.value("id", Json())) + " | " +
+           cell(g.value("value", Json())) + " | " + cell(g.value("op", Json())) + " " +
+           cell(g.value("limit", Json())) + " |\n";
   }
   return out;
 }

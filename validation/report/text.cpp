@@ -20,11 +20,13 @@ std::string cell(const nlohmann::ordered_json& value) {
 }
 
 std::string metric_cell(const nlohmann::ordered_json& value, const std::string& unit) {
-  if (unit == "share" && value.is_number()) return fmt::format("{:.2f} %", 100 * value.get<double>());
+  if (unit == "share" && value.is_number())
+    return fmt::format("{:.2f} %", 100 * value.get<double>());
   return cell(value);
 }
 
-std::vector<nlohmann::ordered_json> worst_layers(const nlohmann::ordered_json& layers, std::size_t count) {
+std::vector<nlohmann::ordered_json> worst_layers(const nlohmann::ordered_json& layers,
+                                                 std::size_t count) {
   const auto sqnr = [](const nlohmann::ordered_json& l) -> const nlohmann::ordered_json* {
     if (!l.contains("sqnr_db") || !l["sqnr_db"].contains("cumulative")) return nullptr;
     const auto& v = l["sqnr_db"]["cumulative"];
@@ -34,7 +36,9 @@ std::vector<nlohmann::ordered_json> worst_layers(const nlohmann::ordered_json& l
   for (const auto& l : layers) {
     if (sqnr(l) != nullptr) list.push_back(l);
   }
-  std::stable_sort(list.begin(), list.end(), [&](const auto& a, const auto& b) { return sqnr(a)->template get<double>() < sqnr(b)->template get<double>(); });
+  std::stable_sort(list.begin(), list.end(), [&](const auto& a, const auto& b) {
+    return sqnr(a)->template get<double>() < sqnr(b)->template get<double>();
+  });
   if (list.size() > count) list.resize(count);
   return list;
 }
