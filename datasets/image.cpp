@@ -26,6 +26,9 @@
 namespace assay {
 namespace {
 
+constexpr int weight_bits = 22;
+constexpr std::int64_t weight_one = std::int64_t{1} << weight_bits;
+
 struct Filter {
   double support;
   double (*weight)(double);
@@ -49,12 +52,12 @@ Filter filter_named(const std::string& name) {
 /// Weights of the source positions [first, first + weights.size()) for one target position.
 struct Taps {
   std::int64_t first = 0;
-  std::vector<double> weights;
+  std::vector<std::int64_t> weights;  // in units of 2^-22, as Pillow: sums are exact integers
 };
 
 Taps nearest_taps(std::int64_t i, double scale, std::int64_t from) {
   const auto at = static_cast<std::int64_t>(std::floor((static_cast<double>(i) + 0.5) * scale));
-  return {std::clamp<std::int64_t>(at, 0, from - 1), {1.0}};
+  return {std::clamp<std::int64_t>(at, 0, from - 1), {weight_one}};
 }
 
 Taps filtered_taps(std::int64_t i, double scale, std::int64_t from, const ResizeSpec& spec) {
@@ -65,13 +68,14 @@ Taps filtered_taps(std::int64_t i, double scale, std::int64_t from, const Resize
   const auto first =
       std::max<std::int64_t>(0, static_cast<std::int64_t>(std::floor(center - reach + 0.5)));
   const auto last = std::min(from, static_cast<std::int64_t>(std::floor(center + reach + 0.5)));
-  Taps taps{first, {}};
+  std::vector<double> weights;
   double sum = 0;
   for (std::int64_t s = first; s < last; ++s) {
-    taps.weights.push_back(filter.weight((static_cast<double>(s) + 0.5 - center) / stretch));
-    sum += taps.weights.back();
+    weights.push_back(filter.weight((static_cast<double>(s) + 0.5 - center) / stretch));
+    sum += weights.back();
   }
-  for (double& w : taps.weights) w /= sum;
+  Taps taps{first, {}};
+  for (const double w : weights) taps.weights.push_back(std::llround(w / sum * static_cast<double>(weight_one)));
   return taps;
 }
 
@@ -85,8 +89,8 @@ std::vector<Taps> taps_for(std::int64_t from, std::int64_t to, const ResizeSpec&
   return all;
 }
 
-std::uint8_t to_byte(double x) {
-  return static_cast<std::uint8_t>(std::clamp(std::floor(x + 0.5), 0.0, 255.0));
+std::uint8_t to_byte(std::int64_t sum) {
+  return static_cast<std::uint8_t>(std::clamp<std::int64_t>((sum + weight_one / 2) >> weight_bits, 0, 255));
 }
 
 Image blank(std::int64_t height, std::int64_t width, std::int64_t channels, std::uint8_t fill = 0) {
@@ -106,7 +110,7 @@ Image resize_width(const Image& in, std::int64_t width, const ResizeSpec& spec) 
     for (std::int64_t x = 0; x < width; ++x) {
       const Taps& t = taps[static_cast<std::size_t>(x)];
       for (std::int64_t c = 0; c < in.channels; ++c) {
-        double sum = 0;
+        std::int64_t sum = 0;
         for (std::size_t k = 0; k < t.weights.size(); ++k) {
           sum += t.weights[k] * in.pixels[at(in, y, t.first + static_cast<std::int64_t>(k), c)];
         }

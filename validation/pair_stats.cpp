@@ -102,28 +102,23 @@ PairStats pair_stats(const Tensor& reference, const Tensor& other) {
   }
   PairStats s;
   s.count = reference.numel();
-  visit_dtype(reference.dtype(), [&]<class R>(std::type_identity<R>) {
-    visit_dtype(other.dtype(), [&]<class O>(std::type_identity<O>) {
-      const auto value = []<class T>(const T& x) {
-        if constexpr (std::is_same_v<T, dd>) {
-          return dd_hi(x);
-        } else {
-          return static_cast<double>(x);
-        }
-      };
-      const auto a = reference.data<R>();
-      const auto b = other.data<O>();
-      for (std::size_t i = 0; i < a.size(); ++i) {
-        const double r = value(a[i]);
-        const double o = value(b[i]);
-        if (std::isfinite(r) && std::isfinite(o)) {
-          add_finite(s, r, o, static_cast<std::int64_t>(i));
-        } else {
-          add_nonfinite(s, r, o, static_cast<std::int64_t>(i));
-        }
+  // Small blocks widened to double: one loop for every pair of types.
+  constexpr std::int64_t block = 4096;
+  const Tensor a = reference.reshaped({s.count});
+  const Tensor b = other.reshaped({s.count});
+  for (std::int64_t begin = 0; begin < s.count; begin += block) {
+    const std::int64_t end = std::min(begin + block, s.count);
+    const auto r = to_doubles(a.rows(begin, end));
+    const auto o = to_doubles(b.rows(begin, end));
+    for (std::size_t i = 0; i < r.size(); ++i) {
+      const auto index = begin + static_cast<std::int64_t>(i);
+      if (std::isfinite(r[i]) && std::isfinite(o[i])) {
+        add_finite(s, r[i], o[i], index);
+      } else {
+        add_nonfinite(s, r[i], o[i], index);
       }
-    });
-  });
+    }
+  }
   return s;
 }
 
