@@ -1,0 +1,233 @@
+// BatchNormalization (1, 6, 7, 9, 14, 15): y = (x - mean) / sqrt(var + epsilon) * scale + B per
+// channel.
+//
+// Inference uses the given statistics. In training mode (opset 14: training_mode = 1; before: more
+// than one output, and is_test = 0 where that attribute exists) y uses the batch's own mean and
+// population variance, and
+//   running = input * momentum + batch * (1 - momentum).
+// Outputs: opset 14 and later Y, running_mean, running_var; before, Y, mean, var, saved_mean,
+// saved_var (the last two are those of the batch). spatial = 0 (opset 1 to 8) normalizes every
+// element of an image on its own. cr rounds the exact composite once; the running statistics are
+// computed in double-double and rounded once. f32 is
+//   s = scale / sqrt(var + epsilon);  y = fma(x - mean, s, B).
+#include <cstring>
+
+#include "runtime/numeric/rows.h"
+#include "runtime/ops/support/bound.h"
+#include "runtime/ops/support/elementwise.h"
+#include "runtime/ops/support/infer.h"
+#include "runtime/ops/support/narrow.h"
+
+namespace assay::ops {
+namespace {
+
+/// x as [batch, channels, inner].
+struct Layout {
+  std::int64_t batch = 1;
+  std::int64_t channels = 1;
+  std::int64_t inner = 1;
+};
+
+Layout layout_of(const Node& node, std::int64_t opset, const Shape& x) {
+  Layout l;
+  if (x.rank() == 0) return l;
+  l.batch = x[0];
+  if (opset < 9 && node.attributes.int_or("spatial", 1) == 0) {
+    l.channels = x.numel(1, x.rank());
+    return l;
+  }
+  if (x.rank() == 1) return l;  // one channel
+  l.channels = x[1];
+  l.inner = x.numel(2, x.rank());
+  return l;
+}
+
+bool training(const Node& node, std::int64_t opset) {
+  if (opset >= 14) return node.attributes.int_or("training_mode", 0) != 0;
+  if (opset < 7 && node.attributes.int_or("is_test", 0) != 0) return false;
+  return node.has_output(1);
+}
+
+void infer(InferContext& c) {
+  require_dtype(c, 0, float_type, "a float type");
+  c.set_output(0, c.input(0));
+  for (std::size_t i = 1; i < c.output_count(); ++i) c.set_output(i, c.input(3));
+}
+
+void check_parameters(const EvalContext& c, const Layout& l) {
+  for (std::size_t i = 1; i < 5; ++i) {
+    if (c.input(i).numel() == l.channels) continue;
+    throw Error({.what = "input " + std::to_string(i) + " of BatchNormalization has the wrong size",
+                 .got = describe(c.input(i)),
+                 .expected = std::to_string(l.channels) + " elements"});
+  }
+}
+
+/// Parameter `i` of channel `ch` as T; parameters may be of another float type than x.
+template <class T>
+std::vector<T> parameter(const EvalContext& c, std::size_t i) {
+  const Tensor t = convert(c.input(i), dtype_of<T>);
+  const auto values = t.data<T>();
+  return {values.begin(), values.end()};
+}
+
+/// Calls fn(channel, x row, y row) for every row of consecutive elements of one channel.
+template <class T, class F>
+void for_each_row(EvalContext& c, const Layout& l, const F& fn) {
+  const auto x = c.in<T>(0);
+  const auto y = c.out<T>(0);
+  const std::int64_t grain =
+      std::max<std::int64_t>(1, kElementGrain / std::max<std::int64_t>(1, l.inner));
+  parallel_for(0, l.batch * l.channels, grain, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t row = first; row < last; ++row) {
+      const auto at = static_cast<std::size_t>(row * l.inner);
+      const auto count = static_cast<std::size_t>(l.inner);
+      fn(static_cast<std::size_t>(row % l.channels), x.subspan(at, count), y.subspan(at, count));
+    }
+  });
+}
+
+void inference_correct(EvalContext& c, const Layout& l) {
+  const auto scale = parameter<float>(c, 1), bias = parameter<float>(c, 2);
+  const auto mean = parameter<float>(c, 3), variance = parameter<float>(c, 4);
+  std::vector<BatchNormChannel> channels;
+  for (std::size_t ch = 0; ch < scale.size(); ++ch) {
+    channels.emplace_back(
+        BatchNormParameters{.scale = scale[ch],
+                            .bias = bias[ch],
+                            .mean = mean[ch],
+                            .variance = variance[ch],
+                            .epsilon = c.attributes().float_or("epsilon", 1e-5F)});
+  }
+  for_each_row<float>(c, l, [&](std::size_t ch, auto x, auto y) { channels[ch](x, y); });
+}
+
+template <class T>
+void inference(EvalContext& c, const Layout& l) {
+  const auto scale = parameter<T>(c, 1), bias = parameter<T>(c, 2);
+  const auto mean = parameter<T>(c, 3), variance = parameter<T>(c, 4);
+  const T epsilon = T(c.attributes().float_or("epsilon", 1e-5F));
+  for_each_row<T>(c, l, [&](std::size_t ch, std::span<const T> x, std::span<T> y) {
+    row_batch_norm<T>(x, {scale[ch], bias[ch], mean[ch], variance[ch], epsilon}, y);
+  });
+}
+
+/// All elements of one channel, batch by batch.
+template <class T>
+std::vector<T> gather(std::span<const T> x, const Layout& l, std::int64_t ch) {
+  std::vector<T> row;
+  row.reserve(static_cast<std::size_t>(l.batch * l.inner));
+  for (std::int64_t n = 0; n < l.batch; ++n) {
+    const auto begin = x.begin() + (n * l.channels + ch) * l.inner;
+    row.insert(row.end(), begin, begin + l.inner);
+  }
+  return row;
+}
+
+template <class T>
+void scatter(const std::vector<T>& row, std::span<T> y, const Layout& l, std::int64_t ch) {
+  for (std::int64_t n = 0; n < l.batch; ++n) {
+    const auto from = row.begin() + n * l.inner;
+    std::copy(from, from + l.inner, y.begin() + (n * l.channels + ch) * l.inner);
+  }
+}
+
+template <class T>
+void normalize_row(const EvalContext& c, std::vector<T>& row, T gamma, T beta) {
+  const float epsilon = c.attributes().float_or("epsilon", 1e-5F);
+  const std::span<const T> x(row);
+  if constexpr (std::is_same_v<T, float>) {
+    if (c.precision == Precision::cr) {
+      cr_layer_norm(x, {.epsilon = epsilon, .gamma = {&gamma, 1}, .beta = {&beta, 1}}, row);
+      return;
+    }
+  }
+  row_layer_norm<T>(x, {.epsilon = T(epsilon), .gamma = {&gamma, 1}, .beta = {&beta, 1}}, row);
+}
+
+/// Batch mean and population variance of a channel in double-double.
+template <class T>
+std::pair<dd, dd> batch_statistics(const std::vector<T>& row) {
+  dd sum = 0.0, squares = 0.0;
+  for (const T& v : row) sum += dd(v);
+  const dd n = static_cast<double>(row.size());
+  const dd mean = sum / n;
+  for (const T& v : row) squares += (dd(v) - mean) * (dd(v) - mean);
+  return {mean, squares / n};
+}
+
+void put(EvalContext& c, std::size_t i, std::int64_t ch, const dd& value) {
+  if (!c.has_output(i)) return;
+  Tensor one = convert(Tensor::scalar<dd>(value), c.output(i).dtype());
+  const auto width = static_cast<std::size_t>(size_of(one.dtype()));
+  std::memcpy(c.output(i).mutable_raw().data() + static_cast<std::size_t>(ch) * width,
+              one.raw().data(), width);
+}
+
+void put_statistics(EvalContext& c, std::int64_t ch, const std::pair<dd, dd>& batch) {
+  const dd momentum = static_cast<double>(c.attributes().float_or("momentum", 0.9F));
+  const auto at = static_cast<std::size_t>(ch);
+  const dd running_mean = parameter<dd>(c, 3)[at] * momentum + batch.first * (dd(1.0) - momentum);
+  const dd running_var = parameter<dd>(c, 4)[at] * momentum + batch.second * (dd(1.0) - momentum);
+  put(c, 1, ch, running_mean);
+  put(c, 2, ch, running_var);
+  put(c, 3, ch, batch.first);
+  put(c, 4, ch, batch.second);
+}
+
+template <class T>
+void train(EvalContext& c, const Layout& l) {
+  const auto scale = parameter<T>(c, 1), bias = parameter<T>(c, 2);
+  for (std::int64_t ch = 0; ch < l.channels; ++ch) {
+    std::vector<T> row = gather(c.in<T>(0), l, ch);
+    put_statistics(c, ch, batch_statistics(row));
+    const auto at = static_cast<std::size_t>(ch);
+    normalize_row(c, row, scale[at], bias[at]);
+    scatter(row, c.out<T>(0), l, ch);
+  }
+}
+
+void core(EvalContext& c) {
+  const Layout l = layout_of(*c.node, c.opset, c.input(0).shape());
+  check_parameters(c, l);
+  visit_real(c.input(0).dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if (training(*c.node, c.opset)) return train<T>(c, l);
+    if constexpr (std::is_same_v<T, float>) {
+      if (c.precision == Precision::cr) return inference_correct(c, l);
+    }
+    inference<T>(c, l);
+  });
+}
+
+/// |y error| <= |s| r_x + (5 |x - mean| |s| + |y|) u: the sum var + epsilon, root, quotient,
+/// difference, product and sum.
+void bound(BoundContext& c) {
+  const Layout l = layout_of(*c.node, c.opset, c.inputs[0].shape());
+  if (training(*c.node, c.opset)) return;  // no radius: result stays undefined
+  for (std::size_t i = 1; i < c.radii.size(); ++i) {
+    if (c.radii[i].defined()) return;
+  }
+  const auto x = c.inputs[0].data<double>(), y = c.outputs[0].data<double>();
+  const auto scale = c.inputs[1].data<double>(), mean = c.inputs[3].data<double>();
+  const auto variance = c.inputs[4].data<double>();
+  const double epsilon = c.node->attributes.float_or("epsilon", 1e-5F);
+  const Radius rx(c, 0);
+  auto out = new_radius(c);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const auto k = static_cast<std::int64_t>(i);
+    const auto ch = static_cast<std::size_t>(k / l.inner % l.channels);
+    const double slope = std::fabs(scale[ch]) / std::sqrt(variance[ch] + epsilon);
+    const double steps = 5.0 * std::fabs(x[i] - mean[ch]) * slope + std::fabs(y[i]);
+    out[i] = outward(slope * rx[k] + steps * c.unit * (1.0 + 0x1p-18) + (2.0 + slope) * c.tiny);
+  }
+}
+
+const RegisterOp registered{{.type = "BatchNormalization",
+                             .since = 1,
+                             .infer = infer,
+                             .eval = with_narrow<core>,
+                             .bound = bound}};
+
+}  // namespace
+}  // namespace assay::ops

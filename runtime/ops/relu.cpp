@@ -1,0 +1,35 @@
+// Relu (1, 6, 13, 14): y = max(x, 0).
+//
+// Relu(-0) = +0 and Relu of anything negative is +0. A NaN is passed on with its bits. Integers
+// from opset 14.
+#include "runtime/ops/support/bound.h"
+#include "runtime/ops/support/elementwise.h"
+#include "runtime/ops/support/infer.h"
+
+namespace assay::ops {
+namespace {
+
+void infer(InferContext& c) {
+  require_dtype(c, 0, number_type, "a number type");
+  infer_same(c);
+}
+
+void eval(EvalContext& c) {
+  visit_number(c.input(0).dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const auto x = c.in<T>(0);
+    const auto y = c.out<T>(0);
+    parallel_for(0, c.input(0).numel(), kElementGrain, [&](std::int64_t first, std::int64_t last) {
+      for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(last); ++i)
+        y[i] = load<T>(x[i]) > Wide<T>(0.0F) || not_a_number(load<T>(x[i])) ? x[i] : T(0.0F);
+    });
+  });
+}
+
+void bound(BoundContext& c) { bound_lipschitz(c, 1.0, 0.0); }
+
+const RegisterOp registered{
+    {.type = "Relu", .since = 1, .infer = infer, .eval = eval, .bound = bound}};
+
+}  // namespace
+}  // namespace assay::ops
