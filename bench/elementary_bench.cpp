@@ -71,6 +71,18 @@ void rows_of(benchmark::State& state) {
 
 void layer_norm(std::span<const float> x, std::span<float> y) { cr_layer_norm(x, {}, y); }
 
+// Means of four neighbours, as AveragePool 2 x 2 takes them: a quarter of them are ties.
+void average_of_four(benchmark::State& state) {
+  const std::vector<float> x = inputs(false);
+  std::vector<float> y(kSize / 4);
+  for (auto _ : state) {
+    for (std::size_t i = 0; i < y.size(); ++i)
+      y[i] = cr_sum_over(std::span(x).subspan(4 * i, 4), 4);
+    benchmark::DoNotOptimize(y.data());
+  }
+  report(state);
+}
+
 void power(benchmark::State& state) {
   const std::vector<float> x = inputs(true);
   std::vector<float> y(kSize);
@@ -108,6 +120,7 @@ BENCHMARK(elementwise<AtanFn>);
 BENCHMARK(elementwise<AsinhFn>);
 BENCHMARK(power);
 BENCHMARK(batch_norm);
+BENCHMARK(average_of_four);
 BENCHMARK(rows_of<cr_softmax>)->Arg(16)->Arg(1024);
 BENCHMARK(rows_of<cr_log_softmax>)->Arg(1024);
 BENCHMARK(rows_of<layer_norm>)->Arg(64)->Arg(1024);
