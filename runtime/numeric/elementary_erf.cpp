@@ -103,6 +103,7 @@ struct Impl<GeluErfFn> {
     if (x == 0) return Tailed{x};
     if (std::isinf(x)) return x > 0 ? Tailed{x} : not_a_number();
     if (x > 20) return just_inside(x);
+    if (elementary::is_tiny(x)) return elementary::half_and_more(x, 1);  // Phi(x) = 1/2 + 0.4 x
     return std::nullopt;
   }
   // erfc's condition number is about 2 z^2: 128 more bits than the result needs cover every z below
@@ -142,6 +143,7 @@ struct Impl<GeluTanhFn> {
     if (x == 0) return Tailed{x};
     if (std::isinf(x)) return x > 0 ? Tailed{x} : not_a_number();
     if (x > 20) return just_inside(x);
+    if (elementary::is_tiny(x)) return elementary::half_and_more(x, 1);  // Phi(x) = 1/2 + 0.4 x
     return std::nullopt;
   }
   static void approximate(mpfr_ptr y, const GeluTanhFn&, mpfr_srcptr x) {

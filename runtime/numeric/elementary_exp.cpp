@@ -176,6 +176,9 @@ struct Impl<SwishFn> {
     if (std::isinf(x)) return t > 0 ? Tailed{x} : not_a_number();
     if (std::isinf(t)) return Tailed{t > 0 ? x : 0 * x};
     if (t > 100) return just_inside(x);
+    if (elementary::is_tiny(x) && std::fabs(fn.alpha) <= 1) {
+      return elementary::half_and_more(x, static_cast<double>(fn.alpha));  // 1/2 + alpha x / 4
+    }
     return std::nullopt;
   }
   static void approximate(mpfr_ptr y, const SwishFn& fn, mpfr_srcptr x) {
@@ -249,20 +252,30 @@ struct Impl<EluFn> {
   }
 };
 
-// x / alpha rounds: e^t - 1 then moves by at most u |t| e^t / |e^t - 1| relative, which is u for t
-// < 0 and 700 u for t > 0 (a negative alpha); at most 2^-43.
+// The quotient t = x / alpha rounds; its remainder r = x - t alpha is exact once t is cut into 26
+// and 27 bits (alpha has 24), and e^(t + r/alpha) - 1 = q + (r/alpha)(q + 1), q = e^t - 1, up to (u
+// t)^2. The correction errs by u of itself: 2^-50 + 4 u in all.
 template <>
 struct Impl<CeluFn> {
-  static constexpr double kError = 0x1p-42;
-  static constexpr double kError64 = 0x1p-42;
+  static constexpr double kError = 0x1p-48;
+  static constexpr double kError64 = 0x1p-48;
+  ASSAY_CORE static double correction(double x, double alpha, double t) {
+    const auto high = std::bit_cast<double>(std::bit_cast<std::uint64_t>(t) & 0xFFFFFFFFF8000000U);
+    const double rest = (x - high * alpha) - (t - high) * alpha;
+    return core::select(core::magnitude(t) < 1000, rest / alpha, 0.0);
+  }
   ASSAY_CORE static double core(const CeluFn& fn, double x) {
     const double alpha = static_cast<double>(fn.alpha);
-    return core::select(x < 0, alpha * core::expm1(x / alpha), x);
+    const double t = x / alpha;
+    const double q = core::expm1(t);
+    return core::select(x < 0, alpha * (q + correction(x, alpha, t) * (q + 1)), x);
   }
   static double core_full(const CeluFn& fn, double x) {
     const double alpha = static_cast<double>(fn.alpha);
-    if (x < 0 && x / alpha > 700) return alpha * core::exp_full(x / alpha);
-    return core(fn, x);
+    const double t = x / alpha;
+    if (!(x < 0) || t < 700) return core(fn, x);
+    const double root = core::exp_full(t / 2);
+    return alpha * root * (1 + correction(x, alpha, t)) * root;
   }
   static Known exact(const CeluFn& fn, double x) {
     if (x >= 0) return Tailed{x};

@@ -43,6 +43,12 @@ inline constexpr std::size_t kBlock = 64;
 inline Tailed just_inside(double value) { return {.value = value, .tail = value > 0 ? -1 : 1}; }
 // c (1 + tiny).
 inline Tailed just_outside(double value) { return {.value = value, .tail = value > 0 ? 1 : -1}; }
+// x/2 + c x^2 for tiny x, c of the given sign: x/2 may be a tie of the subnormal floats. Not for
+// subnormal doubles.
+inline bool is_tiny(double x) { return std::fabs(x) < 0x1p-60 && std::fabs(x) > 0x1p-1000; }
+inline Tailed half_and_more(double x, double sign) {
+  return {.value = x / 2, .tail = sign > 0 ? 1 : -1};
+}
 inline Tailed not_a_number() { return {.value = core::kNaN}; }
 
 // The canonical quiet NaN has a clear sign and no payload.

@@ -84,5 +84,16 @@ TEST(ElementaryErf, TailDecidesHalfTies) {
   EXPECT_EQ(double(cr_as<Half>(SoftplusFn{}, tie)), 32.0 + 0x1p-5);
 }
 
+// GELU(x) = x/2 + 0.4 x^2: for an odd subnormal x/2 is a tie, and the rest lifts it.
+TEST(ElementaryErf, SubnormalHalvesAreLifted) {
+  for (const float odd : {0x1p-149F, 0x3p-149F, 0x5p-149F, 0x1FFFFp-149F}) {
+    EXPECT_EQ(cr(GeluErfFn{}, odd), (std::ldexp(odd, 149) + 1) / 2 * 0x1p-149F);
+    EXPECT_EQ(cr(GeluTanhFn{}, odd), (std::ldexp(odd, 149) + 1) / 2 * 0x1p-149F);
+    EXPECT_EQ(cr(SwishFn{}, odd), (std::ldexp(odd, 149) + 1) / 2 * 0x1p-149F);
+    EXPECT_EQ(cr(SwishFn{-1.0F}, odd), (std::ldexp(odd, 149) - 1) / 2 * 0x1p-149F);
+    EXPECT_EQ(cr(GeluErfFn{}, -odd), -(std::ldexp(odd, 149) - 1) / 2 * 0x1p-149F);
+  }
+}
+
 }  // namespace
 }  // namespace assay

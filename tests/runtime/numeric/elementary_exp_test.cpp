@@ -81,6 +81,9 @@ TEST(ElementaryExp, Elus) {
     check_all(EluFn{alpha}, [&](mpfr_ptr y, mpfr_srcptr x) { elu(y, x, alpha, 1, 1); });
     check_all(CeluFn{alpha}, [&](mpfr_ptr y, mpfr_srcptr x) { elu(y, x, alpha, alpha, 1); });
   }
+  // A negative alpha turns the left branch into a growing exponential.
+  check_all(
+      CeluFn{-0.7F}, [](mpfr_ptr y, mpfr_srcptr x) { elu(y, x, -0.7F, -0.7F, 1); }, -1000, 1000);
   const SeluFn selu;
   check_all(selu, [&](mpfr_ptr y, mpfr_srcptr x) { elu(y, x, selu.alpha, 1, selu.gamma); });
 }
