@@ -1,0 +1,45 @@
+// The linear part of QConv and QGemm under a profile: from codes to the float32 value before mid
+// rounding, or to codes where the profile adds the bias as an integer.
+//
+//   dequantized   v = the exact sum over dequantized operands plus bias, rounded once to float32
+//   float32       acc = sum (x - z_x) w in int32 (wrapping), as `pairs`, `s8` and `comp` say;
+//                 v = f32(acc) * f32(x_scale * w_scale[c]);  v = v + bias[c]
+//   others        code = requantize(acc + rhe(bias / (x_scale * w_scale)))
+#pragma once
+
+#include <functional>
+
+#include "quant/finish.h"
+#include "runtime/numeric/int_gemm.h"
+
+namespace assay {
+
+/// One linear operator seen as dot products.
+struct LinearProblem {
+  const IntegerForm* form = nullptr;
+  Tensor x;         ///< codes
+  Tensor w;         ///< int8 codes
+  Tensor bias;      ///< float32, or undefined()
+  Tensor residual;  ///< codes, or undefined()
+  Shape y_shape;
+  std::int64_t channels = 1;  ///< of the output
+  std::int64_t inner = 1;     ///< consecutive outputs of one channel
+  bool depthwise = false;     ///< one input channel per output channel: no pairs
+  /// Exact sum_k (x - z_x) w of these weight codes, wrapped to int32.
+  std::function<IntReport(const Tensor& w, std::int32_t* acc)> exact;
+  /// Pair-saturated sum of unsigned x codes; padding holds `pad`. Without zero point.
+  std::function<void(const Tensor& unsigned_x, const Tensor& w, std::uint8_t pad,
+                     std::int32_t* acc)>
+      paired;
+  /// Correctly rounded float32 result of the float operator.
+  std::function<Tensor(const Tensor& x, const Tensor& w, const Tensor& bias)> correct;
+
+  std::int64_t channel_of(std::size_t i) const {
+    return static_cast<std::int64_t>(i) / inner % channels;
+  }
+};
+
+/// The node's output.
+Tensor run_linear(const LinearProblem& problem, IntegerCounts* counts);
+
+}  // namespace assay
