@@ -147,6 +147,18 @@ class TaskRunner {
     }
   }
 
+  std::span<const std::byte> next_source(int64_t index, KRange k) const {
+    if (index + 1 >= task_.last_panel) return {};
+    return run_.a->source(task_.problem, index + 1, k);
+  }
+
+  // Brings the p-th part of the next row panel into the cache while this one is computed.
+  void prefetch_part(std::span<const std::byte> bytes, size_t p) const {
+    const size_t first = bytes.size() * p / panels_.size(),
+                 last = bytes.size() * (p + 1) / panels_.size();
+    for (size_t at = first; at < last; at += 64) __builtin_prefetch(bytes.data() + at, 0, 2);
+  }
+
   void row_panel(int64_t index, KRange k, bool add, bool last) {
     const T* a = run_.a->panel(task_.problem, index, k, row_buffer_);
     const int64_t row = index * kRowPanel;
@@ -154,9 +166,19 @@ class TaskRunner {
     const int64_t base = (index - task_.first_panel) * kRowPanel * total_width_;
     T* tile = several_ ? tiles_ + base : tiles_;
     T* magnitude = magnitudes_ + (run_.running ? base : 0);
+    const std::span<const std::byte> next = next_source(index, k);
     int64_t offset = 0;
     for (size_t p = 0; p < panels_.size(); ++p) {
       const ColPanel& cols = panels_[p];
+      const Tile<T> place{.problem = task_.problem,
+                          .row = row,
+                          .rows = rows,
+                          .cols = cols,
+                          .sums = tile,
+                          .magnitudes = magnitude,
+                          .col_norm = norms_ + offset};
+      prefetch_part(next, p);
+      if (last) run_.sink->prepare(place);
       const DotCall<T> call{.k = k.count,
                             .a = a,
                             .b = packed_[p],
@@ -169,14 +191,7 @@ class TaskRunner {
         call_running<T>({.dot = call, .magnitude = magnitude});
       else
         call_dot(call);
-      if (last)
-        run_.sink->take({.problem = task_.problem,
-                         .row = row,
-                         .rows = rows,
-                         .cols = cols,
-                         .sums = tile,
-                         .magnitudes = magnitude,
-                         .col_norm = norms_ + offset});
+      if (last) run_.sink->take(place);
       tile += static_cast<int64_t>(kRowPanel) * cols.width;
       if (run_.running) magnitude += static_cast<int64_t>(kRowPanel) * cols.width;
       if (run_.norms) offset += cols.width;

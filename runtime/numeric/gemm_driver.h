@@ -2,7 +2,9 @@
 // The blocked loop nest shared by matrix products and convolutions: many independent problems of
 // rows x cols outputs over k terms each. Columns run along the vectors. Operands hand out packed
 // panels, a sink takes finished tiles. Tasks split rows and columns only, never k.
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "runtime/numeric/gemm_kernels.h"
@@ -27,6 +29,8 @@ class RowOperand {
   virtual ~RowOperand() = default;
   // May return memory of its own instead of filling `buffer`.
   virtual const T* panel(int64_t problem, int64_t index, KRange k, T* buffer) const = 0;
+  // The memory a panel will be read from, to fetch it early; empty when not known.
+  virtual std::span<const std::byte> source(int64_t, int64_t, KRange) const { return {}; }
 };
 
 // Panels for the columns: [k][panel.width], zero past the last column.
@@ -55,6 +59,9 @@ class TileSink {
  public:
   virtual ~TileSink() = default;
   virtual void take(const Tile<T>& tile) const = 0;
+  // Called before the last block of a tile is computed (its sums are not there yet): fetches what
+  // take will touch.
+  virtual void prepare(const Tile<T>&) const {}
 };
 
 template <typename T>

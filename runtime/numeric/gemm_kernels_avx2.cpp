@@ -35,15 +35,20 @@ struct F64 {
     const reg nan = _mm256_set1_pd(std::numeric_limits<double>::quiet_NaN());
     return _mm256_blendv_pd(v, nan, _mm256_cmp_pd(v, v, _CMP_UNORD_Q));
   }
-  static uint32_t ziv_bits(reg sum, reg radius, float* out, uint32_t* zero) {
+  // Stores float(sum - radius); bits of the elements where that equals float(sum + radius) and is
+  // not 0.
+  static uint32_t decided(reg sum, reg radius, float* out) {
     const __m128 low = _mm256_cvtpd_ps(_mm256_sub_pd(sum, radius));
     const __m128 high = _mm256_cvtpd_ps(_mm256_add_pd(sum, radius));
     _mm_storeu_ps(out, low);
+    const __m128 nonzero = _mm_cmp_ps(low, _mm_setzero_ps(), _CMP_NEQ_OQ);
+    return static_cast<uint32_t>(
+        _mm_movemask_ps(_mm_and_ps(_mm_cmp_ps(low, high, _CMP_EQ_OQ), nonzero)));
+  }
+  static uint32_t both_zero(reg sum, reg radius) {
     const reg none = _mm256_setzero_pd();
-    *zero = static_cast<uint32_t>(_mm256_movemask_pd(_mm256_and_pd(
+    return static_cast<uint32_t>(_mm256_movemask_pd(_mm256_and_pd(
         _mm256_cmp_pd(radius, none, _CMP_EQ_OQ), _mm256_cmp_pd(sum, none, _CMP_EQ_OQ))));
-    return static_cast<uint32_t>(_mm_movemask_ps(_mm_and_ps(
-        _mm_cmp_ps(low, high, _CMP_EQ_OQ), _mm_cmp_ps(low, _mm_setzero_ps(), _CMP_NEQ_OQ))));
   }
 };
 

@@ -40,15 +40,18 @@ struct F64 {
     const reg nan = _mm512_set1_pd(std::numeric_limits<double>::quiet_NaN());
     return _mm512_mask_mov_pd(v, _mm512_cmp_pd_mask(v, v, _CMP_UNORD_Q), nan);
   }
-  static uint32_t ziv_bits(reg sum, reg radius, float* out, uint32_t* zero) {
+  // Stores float(sum - radius); bits of the elements where that equals float(sum + radius) and is
+  // not 0.
+  static uint32_t decided(reg sum, reg radius, float* out) {
     const __m256 low = _mm512_maskz_cvtpd_ps(kAll, _mm512_sub_pd(sum, radius));
     const __m256 high = _mm512_maskz_cvtpd_ps(kAll, _mm512_add_pd(sum, radius));
     _mm256_storeu_ps(out, low);
+    const __mmask8 nonzero = _mm256_cmp_ps_mask(low, _mm256_setzero_ps(), _CMP_NEQ_OQ);
+    return _mm256_mask_cmp_ps_mask(nonzero, low, high, _CMP_EQ_OQ);
+  }
+  static uint32_t both_zero(reg sum, reg radius) {
     const reg none = _mm512_setzero_pd();
-    *zero =
-        _mm512_cmp_pd_mask(radius, none, _CMP_EQ_OQ) & _mm512_cmp_pd_mask(sum, none, _CMP_EQ_OQ);
-    return _mm256_cmp_ps_mask(low, high, _CMP_EQ_OQ) &
-           _mm256_cmp_ps_mask(low, _mm256_setzero_ps(), _CMP_NEQ_OQ);
+    return _mm512_cmp_pd_mask(radius, none, _CMP_EQ_OQ) & _mm512_cmp_pd_mask(sum, none, _CMP_EQ_OQ);
   }
 };
 

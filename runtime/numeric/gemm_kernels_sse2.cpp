@@ -58,16 +58,21 @@ struct F64 {
     const reg is_nan = _mm_cmpunord_pd(v, v);
     return _mm_or_pd(_mm_and_pd(is_nan, nan), _mm_andnot_pd(is_nan, v));
   }
-  static uint32_t ziv_bits(reg sum, reg radius, float* out, uint32_t* zero) {
+  // Stores float(sum - radius); bits of the elements where that equals float(sum + radius) and is
+  // not 0.
+  static uint32_t decided(reg sum, reg radius, float* out) {
     const __m128 low = _mm_cvtpd_ps(_mm_sub_pd(sum, radius));
     const __m128 high = _mm_cvtpd_ps(_mm_add_pd(sum, radius));
     _mm_storel_pi(reinterpret_cast<__m64*>(out), low);
-    const reg none = _mm_setzero_pd();
-    *zero = static_cast<uint32_t>(
-        _mm_movemask_pd(_mm_and_pd(_mm_cmpeq_pd(radius, none), _mm_cmpeq_pd(sum, none))));
-    const __m128 signs =
+    const __m128 nonzero =
         _mm_or_ps(_mm_cmplt_ps(low, _mm_setzero_ps()), _mm_cmpgt_ps(low, _mm_setzero_ps()));
-    return static_cast<uint32_t>(_mm_movemask_ps(_mm_and_ps(_mm_cmpeq_ps(low, high), signs))) & 3U;
+    return static_cast<uint32_t>(_mm_movemask_ps(_mm_and_ps(_mm_cmpeq_ps(low, high), nonzero))) &
+           3U;
+  }
+  static uint32_t both_zero(reg sum, reg radius) {
+    const reg none = _mm_setzero_pd();
+    return static_cast<uint32_t>(
+        _mm_movemask_pd(_mm_and_pd(_mm_cmpeq_pd(radius, none), _mm_cmpeq_pd(sum, none))));
   }
 };
 

@@ -32,11 +32,29 @@ TileAddend<T> place_addend(const Addend<T>& a, int64_t offset, int64_t row, int6
           .col_stride = a.col_stride};
 }
 
+// Fetches the output and residual elements of a tile ahead of the last step, which would wait for
+// them.
+template <typename T, typename Sum>
+void prefetch_tile(const OutputPlan<T>& plan, const Tile<Sum>& tile) {
+  const auto touch = [&](const T* first, int64_t stride) {
+    for (int r = 0; r < tile.rows; ++r, first += stride)
+      for (int j = 0; j < tile.cols.valid; j += 64 / static_cast<int>(sizeof(T)))
+        __builtin_prefetch(first + j, 1, 3);
+  };
+  touch(plan.out + tile.problem * plan.out_step + tile.row * plan.out_stride + tile.cols.col,
+        plan.out_stride);
+  if (plan.residual.data != nullptr && plan.residual.data != plan.out)
+    touch(plan.residual.data + tile.problem * plan.residual_step +
+              tile.row * plan.residual.row_stride + tile.cols.col,
+          plan.residual.row_stride);
+}
+
 template <typename T>
 class CanonicalSink final : public TileSink<T> {
  public:
   explicit CanonicalSink(const OutputPlan<T>& plan) : plan_(plan) {}
   void take(const Tile<T>& tile) const override;
+  void prepare(const Tile<T>& tile) const override { prefetch_tile(plan_, tile); }
 
  private:
   OutputPlan<T> plan_;
@@ -63,6 +81,7 @@ class CorrectSink final : public TileSink<double> {
   CorrectSink(const OutputPlan<float>& plan, const RowNorms& norms, int64_t k,
               const TermSource& terms);
   void take(const Tile<double>& tile) const override;
+  void prepare(const Tile<double>& tile) const override { prefetch_tile(plan_, tile); }
 
  private:
   struct Flagged;
