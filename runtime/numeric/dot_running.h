@@ -18,9 +18,9 @@ struct RadiusPlan {
 // Every rounding of a result r errs by at most u|r| + eta/2, so the chain's error is at most
 //   E = u * sum|r| + steps * eta / 2,   and the last steps give |alpha| E + u(|alpha t| + |beta c|
 //   + |each sum|) + 3 eta.
-// The kernel adds the |r| in T: 256 additions in a block and one per block, a relative error below
-// 2 d u (d their number), which `inflate` covers together with the roundings of this function in
-// double.
+// The kernel adds the |r| in T: at most kDotBlock additions in a block and one per block, a
+// relative error below 2 d u (d their number), which `inflate` covers together with the roundings
+// of this function in double.
 template <typename T>
 class RunningSink final : public TileSink<T> {
  public:

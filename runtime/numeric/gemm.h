@@ -4,7 +4,7 @@
 //   out[i][j] = alpha * sum_k a[i][k] * b[k][j]  +  beta * addend[i][j]  +  residual[i][j]
 //
 // Canonical order (DotMode::canonical; float gives the `f32` evaluation, double the `f64` one).
-//   The terms k = 0, 1, ... are cut into blocks of kDotBlock = 256. Inside a block there is one
+//   The terms k = 0, 1, ... are cut into blocks of kDotBlock = 128. Inside a block there is one
 //   chain of fused multiply-adds, s = fma(a[i][k], b[k][j], s), starting from s = +0. The block
 //   results are then added in order, t = block_0; t = t + block_1; ... (a sum without terms is +0).
 //   Then, each step rounded to T and left out when it does nothing:
@@ -27,7 +27,7 @@
 
 namespace assay {
 
-inline constexpr int64_t kDotBlock = 256;
+inline constexpr int64_t kDotBlock = 128;
 
 enum class DotMode { canonical, correct };
 

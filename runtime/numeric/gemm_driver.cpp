@@ -11,7 +11,9 @@
 namespace assay::dot {
 namespace {
 
-constexpr int64_t kChunkPanels = 10;  // columns of a task: 256 x 240 doubles stay in a 2 MB cache
+constexpr int64_t kChunkPanels =
+    10;  // columns of a task: 128 x 240 doubles stay in the second-level cache
+constexpr int64_t kGroup = 8;  // row panels that share one pass over the columns
 constexpr int64_t kMaxTileElements =
     1 << 17;  // partial sums of a task that needs several blocks of k
 
@@ -113,7 +115,7 @@ class TaskRunner {
     tiles_ = scratch<T>(Slot::tiles, (several_ ? panel_rows : kRowPanel) * total_width_);
     if (run.running) magnitudes_ = scratch<T>(Slot::magnitudes, panel_rows * total_width_);
     block_ = scratch<T>(Slot::col_block, block * total_width_ + kUnit<T>);
-    row_buffer_ = scratch<T>(Slot::row_panel, block * kRowPanel + kUnit<T>);
+    row_buffer_ = scratch<T>(Slot::row_panel, kGroup * block * kRowPanel + kUnit<T>);
     if (run.norms) norms_ = scratch<double>(Slot::norms, total_width_);
     if (run.norms) std::fill_n(norms_, total_width_, 0.0);
     if (run.running) std::fill_n(magnitudes_, panel_rows * total_width_, T(0));
@@ -128,7 +130,8 @@ class TaskRunner {
       const bool last = b + 1 == blocks;
       if (last && run_.norms)
         for (int64_t j = 0; j < total_width_; ++j) norms_[j] = std::sqrt(norms_[j]);
-      for (int64_t p = task_.first_panel; p < task_.last_panel; ++p) row_panel(p, k, b > 0, last);
+      for (int64_t p = task_.first_panel; p < task_.last_panel; p += kGroup)
+        row_group(p, k, b > 0, last);
     }
   }
 
@@ -147,55 +150,74 @@ class TaskRunner {
     }
   }
 
-  std::span<const std::byte> next_source(int64_t index, KRange k) const {
-    if (index + 1 >= task_.last_panel) return {};
-    return run_.a->source(task_.problem, index + 1, k);
+  // Column panels go outside, so that one of them stays in the first-level cache while the rows of
+  // a group pass by.
+  void row_group(int64_t first, KRange k, bool add, bool last) {
+    const int64_t end = std::min(first + kGroup, task_.last_panel);
+    const T* rows[kGroup];
+    for (int64_t i = first; i < end; ++i)
+      rows[i - first] =
+          run_.a->panel(task_.problem, i, k, row_buffer_ + (i - first) * k.count * kRowPanel);
+    int64_t offset = 0;
+    for (size_t p = 0; p < panels_.size(); ++p) {
+      for (int64_t i = first; i < end; ++i) {
+        if (i + kGroup < task_.last_panel)
+          prefetch_part(run_.a->source(task_.problem, i + kGroup, k), p);
+        one_tile(Step{.index = i,
+                      .rows = rows[i - first],
+                      .panel = p,
+                      .offset = offset,
+                      .k = k,
+                      .add = add,
+                      .last = last});
+      }
+      offset += panels_[p].width;
+    }
   }
 
-  // Brings the p-th part of the next row panel into the cache while this one is computed.
+  // Brings the p-th part of a coming row panel into the cache.
   void prefetch_part(std::span<const std::byte> bytes, size_t p) const {
     const size_t first = bytes.size() * p / panels_.size(),
                  last = bytes.size() * (p + 1) / panels_.size();
     for (size_t at = first; at < last; at += 64) __builtin_prefetch(bytes.data() + at, 0, 2);
   }
 
-  void row_panel(int64_t index, KRange k, bool add, bool last) {
-    const T* a = run_.a->panel(task_.problem, index, k, row_buffer_);
-    const int64_t row = index * kRowPanel;
+  struct Step {
+    int64_t index;  // row panel
+    const T* rows;
+    size_t panel;
+    int64_t offset;  // of the column panel within the task
+    KRange k;
+    bool add, last;
+  };
+
+  void one_tile(const Step& step) {
+    const ColPanel& cols = panels_[step.panel];
+    const int64_t row = step.index * kRowPanel;
+    const int64_t base =
+        ((step.index - task_.first_panel) * total_width_ + step.offset) * kRowPanel;
     const int rows = static_cast<int>(std::min<int64_t>(kRowPanel, run_.rows - row));
-    const int64_t base = (index - task_.first_panel) * kRowPanel * total_width_;
-    T* tile = several_ ? tiles_ + base : tiles_;
-    T* magnitude = magnitudes_ + (run_.running ? base : 0);
-    const std::span<const std::byte> next = next_source(index, k);
-    int64_t offset = 0;
-    for (size_t p = 0; p < panels_.size(); ++p) {
-      const ColPanel& cols = panels_[p];
-      const Tile<T> place{.problem = task_.problem,
-                          .row = row,
+    const Tile<T> place{.problem = task_.problem,
+                        .row = row,
+                        .rows = rows,
+                        .cols = cols,
+                        .sums = several_ ? tiles_ + base : tiles_,
+                        .magnitudes = run_.running ? magnitudes_ + base : nullptr,
+                        .col_norm = run_.norms ? norms_ + step.offset : nullptr};
+    if (step.last) run_.sink->prepare(place);
+    const DotCall<T> call{.k = step.k.count,
+                          .a = step.rows,
+                          .b = packed_[step.panel],
+                          .tile = several_ ? tiles_ + base : tiles_,
                           .rows = rows,
-                          .cols = cols,
-                          .sums = tile,
-                          .magnitudes = magnitude,
-                          .col_norm = norms_ + offset};
-      prefetch_part(next, p);
-      if (last) run_.sink->prepare(place);
-      const DotCall<T> call{.k = k.count,
-                            .a = a,
-                            .b = packed_[p],
-                            .tile = tile,
-                            .rows = rows,
-                            .width = cols.width,
-                            .add = add,
-                            .exact_products = run_.exact_products};
-      if (run_.running)
-        call_running<T>({.dot = call, .magnitude = magnitude});
-      else
-        call_dot(call);
-      if (last) run_.sink->take(place);
-      tile += static_cast<int64_t>(kRowPanel) * cols.width;
-      if (run_.running) magnitude += static_cast<int64_t>(kRowPanel) * cols.width;
-      if (run_.norms) offset += cols.width;
-    }
+                          .width = cols.width,
+                          .add = step.add,
+                          .exact_products = run_.exact_products};
+    if (run_.running)
+      call_running<T>({.dot = call, .magnitude = magnitudes_ + base});
+    else
+      call_dot(call);
+    if (step.last) run_.sink->take(place);
   }
 
   const DotRun<T>& run_;

@@ -1,12 +1,12 @@
 // Proof of the radius of a correctly rounded tile.
 //
 // Operands are float32, so every product a*b is exact in double (48 bits, exponents -298..255) and
-// no operation here can underflow or overflow while the operands are finite. With u = 2^-53, block
-// chains of at most 256 terms lose at most 255 roundings, adding the blocks at most ceil(k/256) -
-// 1, the product with alpha 1, addend and residual 1 each (beta * c is exact). So the computed sum
-// is
+// no operation here can underflow or overflow while the operands are finite. With u = 2^-53 and B =
+// kDotBlock, block chains of at most B terms lose at most B - 1 roundings, adding the blocks at
+// most ceil(k/B) - 1, the product with alpha 1, addend and residual 1 each (beta * c is exact). So
+// the computed sum is
 //   s = sum_k alpha a_k b_k (1 + t_k) + beta c (1 + t') + res (1 + t''),   |t| <= gamma_d, d =
-//   min(k,256) + ceil(k/256) + 1
+//   min(k,B) + ceil(k/B) + 1
 // and |s - exact| <= gamma_d M with M = |alpha| sum|a||b| + |beta c| + |res|, gamma_d = d u / (1 -
 // d u) (Higham, lemma 3.1). By Cauchy-Schwarz sum|a||b| <= |a|_2 |b|_2. The ends s - r and s + r
 // are rounded themselves, by at most u(|s| + r)
@@ -25,6 +25,8 @@
 namespace assay::dot {
 namespace {
 
+double radius_scale = 1.0;
+
 void call_finish(const FinishCall<float>& call) { kernels().finish_f32(call); }
 void call_finish(const FinishCall<double>& call) { kernels().finish_f64(call); }
 
@@ -34,6 +36,8 @@ double radius_unit(int64_t k) {
   const int64_t depth = std::min(k, kDotBlock) + (k + kDotBlock - 1) / kDotBlock + 5;
   return static_cast<double>(depth) * 0x1p-53 * (1.0 + 0x1p-20);
 }
+
+void set_radius_scale_for_test(double scale) { radius_scale = scale; }
 
 template <typename T>
 void CanonicalSink<T>::take(const Tile<T>& tile) const {
@@ -61,7 +65,7 @@ CorrectSink::CorrectSink(const OutputPlan<float>& plan, const RowNorms& norms, i
       k_(k),
       norm_problems_(norms.problems),
       norm_rows_(norms.rows),
-      unit_(radius_unit(k)),
+      unit_(radius_unit(k) * radius_scale),
       radius_(norms.norms, norms.norms + norms.problems * norms.rows),
       terms_(terms) {
   for (double& r : radius_) r *= unit_ * std::fabs(plan.alpha);

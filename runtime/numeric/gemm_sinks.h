@@ -96,7 +96,12 @@ class CorrectSink final : public TileSink<double> {
   const TermSource& terms_;
 };
 
-// depth * 2^-53 (1 + 2^-20), see CorrectSink::take for the proof.
+// depth * 2^-53 (1 + 2^-20), see gemm_sinks.cpp for the proof.
 double radius_unit(int64_t k);
+
+// For tests only: scales every radius of CorrectSink. With a factor below 1 the test for correct
+// rounding is no longer proved, and tests check that wrong results then do turn up. Not to be
+// called while a kernel runs.
+void set_radius_scale_for_test(double scale);
 
 }  // namespace assay::dot

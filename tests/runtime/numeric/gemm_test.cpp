@@ -4,6 +4,7 @@
 
 #include <limits>
 
+#include "runtime/numeric/gemm_sinks.h"
 #include "tests/runtime/numeric/dot_oracle.h"
 
 namespace assay {
@@ -106,6 +107,29 @@ TEST(Gemm, CorrectSurvivesCancellation) {
       for (size_t k = 0; k + 2 < 300; k += 2) p.b[j * 300 + k + 1] = p.b[j * 300 + k];
     expect_exact(p, "cancellation");
   }
+}
+
+// The residual cancels each sum but for its own rounding to float, about 2^-25 of it. One rounding
+// error in double then moves many results by an ulp: the proved radius catches them all, one shrunk
+// by 2^10 does not.
+TEST(Gemm, ShrunkRadiusIsCaught) {
+  const int64_t m = 8, n = 96, k = 60;
+  Problem p = make(m, n, k, Fill::normal, 91);
+  std::vector<float> out(static_cast<size_t>(m * n));
+  gemm(p.args(out.data()), DotMode::correct);
+  for (const float v : out) p.r.push_back(-v);
+  const auto wrong = [&](double scale) {
+    dot::set_radius_scale_for_test(scale);
+    gemm(p.args(out.data()), DotMode::correct);
+    dot::set_radius_scale_for_test(1.0);
+    int64_t count = 0;
+    for (int64_t i = 0; i < m; ++i)
+      for (int64_t j = 0; j < n; ++j)
+        count += bits(out[static_cast<size_t>(i * n + j)]) != bits(p.exact(i, j)) ? 1 : 0;
+    return count;
+  };
+  EXPECT_EQ(wrong(1.0), 0);
+  EXPECT_GT(wrong(0x1p-10), 0);
 }
 
 // 1 + 2^-24 is the midpoint of two floats; a last term decides, down to 2^-149 * 2^-149.
