@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <type_traits>
 #include <vector>
 
 #include "runtime/numeric/elementary.h"
@@ -82,10 +83,20 @@ T largest(std::span<const T> x) {
   return best;
 }
 
+template <class T>
+T minus(const T& a, const T& b) {
+  // The error terms of a double-double difference are NaN when a word is infinite (a masked
+  // element).
+  if constexpr (std::is_same_v<T, dd>) {
+    if (!std::isfinite(dd_hi(a)) || !std::isfinite(dd_hi(b))) return {dd_hi(a) - dd_hi(b), 0.0};
+  }
+  return a - b;
+}
+
 // e^(x - max) of every element and their sum.
 template <class T>
 T exponentials(std::span<const T> x, const T& shift, std::span<T> e) {
-  for (std::size_t i = 0; i < x.size(); ++i) e[i] = evaluate(ExpFn{}, x[i] - shift);
+  for (std::size_t i = 0; i < x.size(); ++i) e[i] = evaluate(ExpFn{}, minus(x[i], shift));
   return row_sum(std::span<const T>(e));
 }
 
@@ -139,7 +150,7 @@ void row_log_softmax(std::span<const T> x, std::span<T> y) {
   const T shift = largest(x);
   std::vector<T> e(x.size());
   const T log = evaluate(LogFn{}, exponentials(x, shift, std::span<T>(e)));
-  for (std::size_t i = 0; i < x.size(); ++i) y[i] = (x[i] - shift) - log;
+  for (std::size_t i = 0; i < x.size(); ++i) y[i] = minus(minus(x[i], shift), log);
 }
 
 template <class T>
@@ -156,7 +167,7 @@ template <class T>
 T row_log_sum_exp(std::span<const T> x) {
   if (x.empty()) return T(-std::numeric_limits<double>::infinity());
   const T shift = largest(x);
-  if (shift - shift != shift - shift) return shift;  // infinite or NaN
+  if (const T zero = minus(shift, shift); zero != zero) return shift;  // infinite or NaN
   std::vector<T> e(x.size());
   return shift + evaluate(LogFn{}, exponentials(x, shift, std::span<T>(e)));
 }

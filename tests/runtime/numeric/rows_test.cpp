@@ -487,5 +487,17 @@ TEST(RowsCanonical, WideFormsAgreeWithCorrectRounding) {
   EXPECT_EQ(static_cast<float>(dd_hi(row_l2(std::span<const dd>(xdd)))), cr_l2(x));
 }
 
+TEST(RowsCanonical, MaskedElements) {
+  const std::vector<dd> x{dd(-std::numeric_limits<double>::infinity()), dd(1.0), dd(1.0)};
+  std::vector<dd> y(3);
+  row_softmax(std::span<const dd>(x), std::span<dd>(y));
+  EXPECT_EQ(dd_hi(y[0]), 0.0);
+  EXPECT_EQ(dd_hi(y[1]), 0.5);
+  row_log_softmax(std::span<const dd>(x), std::span<dd>(y));
+  EXPECT_EQ(dd_hi(y[0]), -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(dd_hi(row_log_sum_exp(std::span<const dd>(x).first(1))),
+            -std::numeric_limits<double>::infinity());
+}
+
 }  // namespace
 }  // namespace assay
