@@ -11,15 +11,14 @@
 // canonical order.
 //
 // A row is a contiguous span; the operator copies a strided row together. `cr_*` rounds the exact
-// composite once per output to float32. The templates named `row_*` are the f32, f64 and dd
-// evaluations: every operation is rounded in T, in the canonical order described at row_sum. All
-// functions are serial; callers split the rows over threads. Input and output may be the same
-// array.
+// composite once per output: to float32, or to float64 in the overloads of double (slower, they
+// think in double-double). The templates named `row_*` are the f32, f64 and dd evaluations: every
+// operation is rounded in T, in the canonical order described at row_sum. All functions are serial;
+// callers split the rows over threads. Input and output may be the same array.
 
 namespace assay {
 
-// ---- correctly rounded
-// -----------------------------------------------------------------------------------
+// ---- correctly rounded ----
 
 // y_i = e^(x_i) / sum_j e^(x_j). A row with a NaN or +inf, or of only -inf, is all NaN.
 void cr_softmax(std::span<const float> x, std::span<float> y);
@@ -37,6 +36,18 @@ float cr_l2(std::span<const float> x);           // sqrt(sum x^2)
 float cr_log_sum(std::span<const float> x);      // log(sum x)
 float cr_log_sum_exp(std::span<const float> x);  // log(sum e^x)
 float cr_prod(std::span<const float> x);
+
+void cr_softmax(std::span<const double> x, std::span<double> y);
+void cr_log_softmax(std::span<const double> x, std::span<double> y);
+double cr_sum(std::span<const double> x);
+double cr_mean(std::span<const double> x);
+double cr_sum_over(std::span<const double> x, std::int64_t divisor);
+double cr_sum_abs(std::span<const double> x);
+double cr_sum_square(std::span<const double> x);
+double cr_l2(std::span<const double> x);
+double cr_log_sum(std::span<const double> x);
+double cr_log_sum_exp(std::span<const double> x);
+double cr_prod(std::span<const double> x);
 
 // (x_i - mean) / sqrt(variance + epsilon) * gamma_i + beta_i over the row, population variance.
 // gamma and beta have the row's size, or size 1 (one channel: InstanceNorm), or are empty (1 and
@@ -81,8 +92,7 @@ class BatchNormChannel {
   bool regular_ = false;  // all finite and variance + epsilon > 0
 };
 
-// ---- canonical order in T = float, double, dd
-// ---------------------------------------------------------------
+// ---- canonical order in T = float, double, dd ----
 
 // Sum in the canonical order: element i goes to lane i mod 8, each lane adds its elements in order
 // starting from its first element, then lanes are added as ((l0+l4)+(l2+l6))+((l1+l5)+(l3+l7)).
@@ -125,5 +135,14 @@ struct RowBatchNorm {
 // s = scale / sqrt(variance + epsilon); y = fma(x - mean, s, bias).
 template <class T>
 void row_batch_norm(std::span<const T> x, const RowBatchNorm<T>& parameters, std::span<T> y);
+
+// ---- correctly rounded to float64 ----
+
+void cr_layer_norm(std::span<const double> x, const RowNormParameters<double>& parameters,
+                   std::span<double> y);
+void cr_rms_norm(std::span<const double> x, const RowNormParameters<double>& parameters,
+                 std::span<double> y);
+void cr_batch_norm(std::span<const double> x, const RowBatchNorm<double>& parameters,
+                   std::span<double> y);
 
 }  // namespace assay

@@ -6,16 +6,24 @@
 
 namespace assay {
 
-void to_mpfr(mpfr_ptr y, const FloatAccumulator& sum) {
+namespace {
+
+template <class Accumulator>
+void set_exactly(mpfr_ptr y, const Accumulator& sum) {
   const auto limbs = sum.settled_limbs();
-  mpfr_set_prec(y, 64 * 12);
+  mpfr_set_prec(y, 32 * Accumulator::kLimbs + 64);
   mpfr_set_zero(y, 1);
   for (std::size_t i = limbs.size(); i-- > 0;) {
     mpfr_mul_2ui(y, y, 32, MPFR_RNDN);
     mpfr_add_si(y, y, static_cast<long>(limbs[i]), MPFR_RNDN);
   }
-  mpfr_mul_2si(y, y, FloatAccumulator::kLowExponent, MPFR_RNDN);
+  mpfr_mul_2si(y, y, Accumulator::kLowExponent, MPFR_RNDN);
 }
+
+}  // namespace
+
+void to_mpfr(mpfr_ptr y, const FloatAccumulator& sum) { set_exactly(y, sum); }
+void to_mpfr(mpfr_ptr y, const DoubleAccumulator& sum) { set_exactly(y, sum); }
 
 Tailed exact_quotient(mpfr_srcptr a, mpfr_srcptr b) {
   Mpfr y(60);

@@ -12,8 +12,9 @@ namespace assay {
 // bits wide).
 inline constexpr mpfr_prec_t kExactRow = 3000;
 
-// The accumulator's value, exactly.
+// The accumulator's value, exactly; sets y's precision.
 void to_mpfr(mpfr_ptr y, const FloatAccumulator& sum);
+void to_mpfr(mpfr_ptr y, const DoubleAccumulator& sum);
 
 // a / b, a and b exact.
 Tailed exact_quotient(mpfr_srcptr a, mpfr_srcptr b);
