@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "runtime/numeric/conv_pass.h"
+#include "runtime/numeric/depthwise.h"
 #include "runtime/numeric/parallel.h"
 
 namespace assay {
@@ -74,8 +75,13 @@ void canonical(const Pass<T>& pass) {
     canonical_unblocked(pass);
     return;
   }
-  const PackedRows<T> rows(pass.weights);
   const CanonicalSink<T> sink(pass.outputs());
+  if (depthwise_applies(pass.plan)) {
+    const std::vector<T> planes = im2col_planes<T>(pass.plan, pass.args.x);
+    run_depthwise<T, T>(pass.plan, planes.data(), pass.args.w, sink, false);
+    return;
+  }
+  const PackedRows<T> rows(pass.weights);
   with_columns<T, T>(pass, [&](const ConvCols<T, T>& cols) {
     DotRun<T> run = sized_run<T>(pass.plan);
     run.a = &rows;
@@ -85,7 +91,21 @@ void canonical(const Pass<T>& pass) {
   });
 }
 
+void correct_depthwise(const Pass<float>& pass) {
+  const PackedWeights::Impl& w = pass.weights;
+  const std::vector<float> planes = im2col_planes<float>(pass.plan, pass.args.x);
+  const ConvTerms<float> terms(pass.plan, pass.args, planes.data());
+  const CorrectSink sink(pass.outputs(),
+                         {.norms = w.norms.data(), .problems = w.problems, .rows = w.lines},
+                         pass.plan.k(), terms);
+  run_depthwise<float, double>(pass.plan, planes.data(), pass.args.w, sink, true);
+}
+
 void correct(const Pass<float>& pass) {
+  if (depthwise_applies(pass.plan)) {
+    correct_depthwise(pass);
+    return;
+  }
   const PackedRows<double> rows(pass.weights);
   const PackedWeights::Impl& w = pass.weights;
   with_columns<float, double>(pass, [&](const ConvCols<float, double>& cols) {

@@ -61,6 +61,21 @@ struct PackCall {
   To* dst;
 };
 
+// sums[j] = chain over the taps of fma(weights[t], base[offset[t] + j], .) from +0 for j < width (a
+// multiple of kUnit); squares[j] = sum of base[...]^2, some order, unless null. The source may be
+// read up to `width`.
+template <typename From, typename To>
+struct DepthwiseCall {
+  const From* base;
+  const int64_t* offset;
+  const To* weights;
+  int64_t taps;
+  int width;
+  To* sums;
+  To* squares;
+  bool exact_products;
+};
+
 // Addend of a tile, pointing at its element (0, 0); col_stride is 0 or 1 (for a residual of
 // ZivCall: 1).
 template <typename T>
@@ -118,6 +133,9 @@ struct Kernels {
   void (*pack_wide)(const PackCall<float, double>&);
   void (*pack_f64)(const PackCall<double, double>&);
   void (*pack_f32)(const PackCall<float, float>&);
+  void (*depthwise_wide)(const DepthwiseCall<float, double>&);
+  void (*depthwise_f64)(const DepthwiseCall<double, double>&);
+  void (*depthwise_f32)(const DepthwiseCall<float, float>&);
   void (*ziv)(const ZivCall&);
   void (*finish_f64)(const FinishCall<double>&);
   void (*finish_f32)(const FinishCall<float>&);

@@ -76,17 +76,14 @@ IntReport int_conv(const IntConvArgs& a) {
   rows.problems = a.shape.groups;
   rows.lines = plan.out_group();
   rows.k = plan.k();
-  int_pack_rows(
-      rows,
-      [&](int64_t g, int64_t i, int64_t k) {
-        return signed_code(a.w, (g * rows.lines + i) * rows.k + k);
-      },
-      [&](int64_t g, int64_t i) { return signed_zero_point(a.w, g * rows.lines + i); });
-  const int64_t size = a.shape.batch * a.shape.in_channels * a.shape.in_spatial();
-  const std::vector<uint8_t> codes = unsigned_codes(a.x, size, 0);
+  int_pack_rows(rows, a.w, rows.k);
+  // Planes are filled from the codes as stored and then brought into unsigned form, padding
+  // included.
   const int32_t zero = unsigned_zero_point(a.x, 0);
-  const std::vector<uint8_t> planes =
-      im2col_planes<uint8_t>(plan, codes.data(), static_cast<uint8_t>(zero));
+  const auto padding = static_cast<uint8_t>(zero ^ (a.x.is_signed ? 0x80 : 0));
+  std::vector<uint8_t> planes =
+      im2col_planes<uint8_t>(plan, static_cast<const uint8_t*>(a.x.data), padding);
+  if (a.x.is_signed) flip_codes(planes.data(), static_cast<int64_t>(planes.size()));
   const PlaneCols columns(plan, planes.data());
   IntRun run;
   run.problems = a.shape.batch * a.shape.groups;

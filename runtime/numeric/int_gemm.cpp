@@ -48,10 +48,14 @@ int64_t b_index(const IntGemmArgs& g, int64_t k, int64_t j) {
 std::vector<uint8_t> dense_columns(const IntGemmArgs& g) {
   std::vector<uint8_t> codes(static_cast<size_t>(g.k * g.n + 64), 0);
   const auto* src = static_cast<const uint8_t*>(g.b.data);
-  const uint8_t flip = g.b.is_signed ? 0x80 : 0;
-  for (int64_t k = 0; k < g.k; ++k)
-    for (int64_t j = 0; j < g.n; ++j)
-      codes[static_cast<size_t>(k * g.n + j)] = src[b_index(g, k, j)] ^ flip;
+  for (int64_t k = 0; k < g.k; ++k) {
+    uint8_t* to = codes.data() + k * g.n;
+    if (g.trans_b)
+      for (int64_t j = 0; j < g.n; ++j) to[j] = src[b_index(g, k, j)];
+    else
+      std::copy_n(src + b_index(g, k, 0), g.n, to);
+  }
+  if (g.b.is_signed) flip_codes(codes.data(), g.k * g.n);
   return codes;
 }
 
@@ -80,9 +84,7 @@ IntReport int_gemm(const IntGemmArgs& g) {
   IntRowPanels rows;
   rows.lines = g.m;
   rows.k = g.k;
-  int_pack_rows(
-      rows, [&](int64_t, int64_t i, int64_t k) { return signed_code(g.a, a_index(g, i, k)); },
-      [&](int64_t, int64_t i) { return signed_zero_point(g.a, i); });
+  int_pack_rows(rows, g.a, g.lda != 0 ? g.lda : g.k);
   const std::vector<uint8_t> codes = dense_columns(g);
   const MatrixCols columns(codes.data(), g.k, g.n);
   IntRun run;

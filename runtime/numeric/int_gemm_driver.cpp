@@ -112,11 +112,11 @@ void run_task(const IntRun& run, const IntTask& task) {
   const IntDot dot = int_dot();
   const std::vector<PackedPanel> panels = pack_columns(run, task);
   alignas(64) int32_t tile[kIntRows * kIntMaxWidth];
-  for (int64_t p = task.first_panel; p < task.last_panel; ++p) {
-    const int8_t* data = rows.data.data() + (task.problem % rows.problems * rows.panels() + p) *
-                                                rows.quads() * kIntRows * 4;
-    const int count = static_cast<int>(std::min<int64_t>(kIntRows, rows.lines - p * kIntRows));
-    for (const PackedPanel& panel : panels) {
+  for (const PackedPanel& panel : panels)
+    for (int64_t p = task.first_panel; p < task.last_panel; ++p) {
+      const int8_t* data = rows.data.data() + (task.problem % rows.problems * rows.panels() + p) *
+                                                  rows.quads() * kIntRows * 4;
+      const int count = static_cast<int>(std::min<int64_t>(kIntRows, rows.lines - p * kIntRows));
       dot({.quads = rows.quads(),
            .rows = data,
            .cols = panel.data,
@@ -125,7 +125,27 @@ void run_task(const IntRun& run, const IntTask& task) {
            .width = panel.place.width});
       finish_tile(run, task, panel, p, tile);
     }
+}
+
+// Places one line of codes as quads of its panel; returns the sum of the signed forms.
+int32_t pack_row(IntRowPanels& rows, int64_t line, const uint8_t* src, uint32_t flip) {
+  const int64_t i = line % rows.lines;
+  int8_t* at = rows.data.data() +
+               (line / rows.lines * rows.panels() + i / kIntRows) * rows.quads() * kIntRows * 4 +
+               i % kIntRows * 4;
+  int32_t sum = 0;
+  for (int64_t k = 0; k < rows.k; k += 4, at += kIntRows * 4) {
+    uint32_t quad = 0;
+    const auto count = static_cast<size_t>(std::min<int64_t>(4, rows.k - k));
+    if (count == 4)
+      std::memcpy(&quad, src + k, 4);
+    else
+      std::memcpy(&quad, src + k, count);
+    quad ^= count == 4 ? flip : flip >> (8 * (4 - count));
+    std::memcpy(at, &quad, 4);
+    for (int e = 0; e < 4; ++e) sum += static_cast<int8_t>(quad >> (8 * e));
   }
+  return sum;
 }
 
 int64_t largest_value(const Codes8& c) {
@@ -149,12 +169,34 @@ void run_int(const IntRun& run) {
   });
 }
 
-std::vector<uint8_t> unsigned_codes(const Codes8& c, int64_t count, int64_t slack) {
-  std::vector<uint8_t> codes(static_cast<size_t>(count + slack), 0);
-  const auto* src = static_cast<const uint8_t*>(c.data);
-  const uint8_t flip = c.is_signed ? 0x80 : 0;
-  for (int64_t i = 0; i < count; ++i) codes[static_cast<size_t>(i)] = src[i] ^ flip;
-  return codes;
+void flip_codes(uint8_t* codes, int64_t count) {
+  int64_t i = 0;
+  for (; i + 8 <= count; i += 8) {
+    uint64_t word;
+    std::memcpy(&word, codes + i, 8);
+    word ^= 0x8080808080808080U;
+    std::memcpy(codes + i, &word, 8);
+  }
+  for (; i < count; ++i) codes[i] ^= 0x80U;
+}
+
+void int_pack_rows(IntRowPanels& rows, const Codes8& codes, int64_t stride) {
+  const int64_t count = rows.problems * rows.lines;
+  rows.data.assign(static_cast<size_t>(rows.problems * rows.panels() * rows.quads() * kIntRows * 4),
+                   0);
+  rows.sums.assign(static_cast<size_t>(count), 0);
+  rows.zeros.assign(static_cast<size_t>(count), 0);
+  const uint32_t flip = codes.is_signed ? 0 : 0x80808080U;
+  parallel_for(0, count, 64, [&](int64_t first, int64_t last) {
+    for (int64_t line = first; line < last; ++line)
+      rows.sums[static_cast<size_t>(line)] =
+          pack_row(rows, line, static_cast<const uint8_t*>(codes.data) + line * stride, flip);
+  });
+  for (int64_t line = 0; line < count; ++line) {
+    const int32_t zero = signed_zero_point(codes, line);
+    rows.zeros[static_cast<size_t>(line)] = zero;
+    rows.any_zero = rows.any_zero || zero != 0;
+  }
 }
 
 bool int32_is_enough(const Codes8& a, const Codes8& b, int64_t k) {

@@ -27,26 +27,9 @@ struct IntRowPanels {
   int64_t panels() const { return (lines + kIntRows - 1) / kIntRows; }
 };
 
-// element(problem, line, k) is the code in signed form; zero(problem, line) its zero point in that
-// form.
-template <typename Element, typename Zero>
-void int_pack_rows(IntRowPanels& w, const Element& element, const Zero& zero) {
-  w.data.assign(static_cast<size_t>(w.problems * w.panels() * w.quads() * kIntRows * 4), 0);
-  for (int64_t p = 0; p < w.problems; ++p)
-    for (int64_t i = 0; i < w.lines; ++i) {
-      int8_t* at = w.data.data() + (p * w.panels() + i / kIntRows) * w.quads() * kIntRows * 4 +
-                   i % kIntRows * 4;
-      int32_t sum = 0;
-      for (int64_t k = 0; k < w.k; ++k) {
-        const int8_t code = element(p, i, k);
-        at[k / 4 * kIntRows * 4 + k % 4] = code;
-        sum += code;
-      }
-      w.sums.push_back(sum);
-      w.zeros.push_back(zero(p, i));
-      w.any_zero = w.any_zero || w.zeros.back() != 0;
-    }
-}
+// Packs every line of `codes`, stored one after the other at `stride` (k neighbouring codes each),
+// problem by problem.
+void int_pack_rows(IntRowPanels& rows, const Codes8& codes, int64_t stride);
 
 // Fills a column panel [quads][width][4]; k padded with anything that meets a zero weight, but 0
 // for the sums.
@@ -68,11 +51,6 @@ struct IntRun {
 
 void run_int(const IntRun& run);
 
-// Signed form of a code.
-inline int8_t signed_code(const Codes8& c, int64_t i) {
-  if (c.is_signed) return static_cast<const int8_t*>(c.data)[i];
-  return static_cast<int8_t>(static_cast<const uint8_t*>(c.data)[i] ^ 0x80U);
-}
 inline int32_t zero_point(const Codes8& c, int64_t i) {
   if (c.zero.empty()) return 0;
   return c.zero.size() == 1 ? c.zero[0] : c.zero[static_cast<size_t>(i)];
@@ -89,8 +67,8 @@ inline int64_t code_value(const Codes8& c, int64_t i, int64_t line) {
       c.is_signed ? static_cast<const int8_t*>(c.data)[i] : static_cast<const uint8_t*>(c.data)[i];
   return code - zero_point(c, line);
 }
-// Codes in unsigned form with `slack` zero bytes after them.
-std::vector<uint8_t> unsigned_codes(const Codes8& c, int64_t count, int64_t slack);
+// Turns codes between signed and unsigned form in place: adds 128 modulo 256.
+void flip_codes(uint8_t* codes, int64_t count);
 
 // True when no sum of k terms can leave int32, whatever the codes are.
 bool int32_is_enough(const Codes8& a, const Codes8& b, int64_t k);
