@@ -6,6 +6,7 @@
 
 #include "runtime/numeric/conv_plan.h"
 #include "runtime/numeric/im2col.h"
+#include "runtime/numeric/int_depthwise.h"
 #include "runtime/numeric/int_gemm.h"
 #include "runtime/numeric/int_gemm_driver.h"
 #include "runtime/numeric/parallel.h"
@@ -66,17 +67,29 @@ IntReport exact_report(const IntConvArgs& a, const ConvPlan& plan) {
   return {.overflowed = overflowed.load(), .max_abs = largest.load()};
 }
 
+void run_blocked(const IntConvArgs& a, const ConvPlan& plan, const uint8_t* planes) {
+  IntRowPanels rows;
+  rows.problems = a.shape.groups;
+  rows.lines = plan.out_group();
+  rows.k = plan.k();
+  int_pack_rows(rows, a.w, rows.k);
+  const PlaneCols columns(plan, planes);
+  IntRun run;
+  run.problems = a.shape.batch * a.shape.groups;
+  run.cols = plan.cols();
+  run.rows = &rows;
+  run.columns = &columns;
+  run.col_zeros = {unsigned_zero_point(a.x, 0)};
+  run.out = a.y;
+  run_int(run);
+}
+
 }  // namespace
 
 IntReport int_conv(const IntConvArgs& a) {
   assert(a.x.zero.size() <= 1);
   assert(a.w.zero.size() <= 1 || static_cast<int64_t>(a.w.zero.size()) == a.shape.out_channels);
   const ConvPlan plan = conv_plan(a.shape);
-  IntRowPanels rows;
-  rows.problems = a.shape.groups;
-  rows.lines = plan.out_group();
-  rows.k = plan.k();
-  int_pack_rows(rows, a.w, rows.k);
   // Planes are filled from the codes as stored and then brought into unsigned form, padding
   // included.
   const int32_t zero = unsigned_zero_point(a.x, 0);
@@ -84,15 +97,10 @@ IntReport int_conv(const IntConvArgs& a) {
   std::vector<uint8_t> planes =
       im2col_planes<uint8_t>(plan, static_cast<const uint8_t*>(a.x.data), padding);
   if (a.x.is_signed) flip_codes(planes.data(), static_cast<int64_t>(planes.size()));
-  const PlaneCols columns(plan, planes.data());
-  IntRun run;
-  run.problems = a.shape.batch * a.shape.groups;
-  run.cols = plan.cols();
-  run.rows = &rows;
-  run.columns = &columns;
-  run.col_zeros = {zero};
-  run.out = a.y;
-  run_int(run);
+  if (plan.in_group() == 1)
+    run_int_depthwise(a, plan, planes.data());
+  else
+    run_blocked(a, plan, planes.data());
   return int32_is_enough(a.x, a.w, plan.k()) ? IntReport{} : exact_report(a, plan);
 }
 
