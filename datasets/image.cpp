@@ -75,7 +75,8 @@ Taps filtered_taps(std::int64_t i, double scale, std::int64_t from, const Resize
     sum += weights.back();
   }
   Taps taps{first, {}};
-  for (const double w : weights) taps.weights.push_back(std::llround(w / sum * static_cast<double>(weight_one)));
+  for (const double w : weights)
+    taps.weights.push_back(std::llround(w / sum * static_cast<double>(weight_one)));
   return taps;
 }
 
@@ -90,7 +91,8 @@ std::vector<Taps> taps_for(std::int64_t from, std::int64_t to, const ResizeSpec&
 }
 
 std::uint8_t to_byte(std::int64_t sum) {
-  return static_cast<std::uint8_t>(std::clamp<std::int64_t>((sum + weight_one / 2) >> weight_bits, 0, 255));
+  return static_cast<std::uint8_t>(
+      std::clamp<std::int64_t>((sum + weight_one / 2) >> weight_bits, 0, 255));
 }
 
 Image blank(std::int64_t height, std::int64_t width, std::int64_t channels, std::uint8_t fill = 0) {

@@ -1,4 +1,5 @@
-// Tasks: how one sample's outputs become a prediction and scores. One file per task in validation/tasks/.
+// Tasks: how one sample's outputs become a prediction and scores. One file per task in
+// validation/tasks/.
 #pragma once
 
 #include <map>

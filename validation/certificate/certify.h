@@ -12,7 +12,8 @@
 namespace assay {
 
 struct CertifyOptions {
-  /// Inputs of the whole graph on which instances are judged (the original's own tensors are computed from them).
+  /// Inputs of the whole graph on which instances are judged (the original's own tensors are
+  /// computed from them).
   std::vector<Feeds> samples = {};
   /// Also judge the region on oneDNN's kernels.
   bool kernels = true;
@@ -23,13 +24,14 @@ struct CertifyOptions {
 
 /// One fused instance.
 struct FusionCertificate {
-  std::string rule;                 ///< rule of Assay, or the recipe recognised in another tool's file
-  std::vector<std::string> nodes;   ///< of the original
-  std::string output;               ///< value of the original that the instance produces
-  std::string verdict = "U";        ///< E0 .. E5 or U: the worst label
+  std::string rule;  ///< rule of Assay, or the recipe recognised in another tool's file
+  std::vector<std::string> nodes;        ///< of the original
+  std::string output;                    ///< value of the original that the instance produces
+  std::string verdict = "U";             ///< E0 .. E5 or U: the worst label
   std::vector<std::string> labels = {};  ///< all labels that apply
-  std::string reason = {};          ///< one sentence; for E5 and U always given
-  nlohmann::ordered_json proof, constants, scaling, rounding, onednn, domain, witness;  ///< null where not made
+  std::string reason = {};               ///< one sentence; for E5 and U always given
+  nlohmann::ordered_json proof, constants, scaling, rounding, onednn, domain,
+      witness;  ///< null where not made
 };
 
 struct CertifyResult {
@@ -38,8 +40,10 @@ struct CertifyResult {
   nlohmann::ordered_json coverage;
 };
 
-/// Judges every difference between `original` and `fused`. `log` is Assay's own rewrite log, or nullptr for another tool's file.
-CertifyResult certify(const Graph& original, const Graph& fused, const RewriteLog* log, const CertifyOptions& options);
+/// Judges every difference between `original` and `fused`. `log` is Assay's own rewrite log, or
+/// nullptr for another tool's file.
+CertifyResult certify(const Graph& original, const Graph& fused, const RewriteLog* log,
+                      const CertifyOptions& options);
 
 nlohmann::ordered_json to_json(const FusionCertificate& c);
 

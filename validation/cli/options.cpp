@@ -6,11 +6,11 @@
 #include <charconv>
 #include <filesystem>
 
+#include "datasets/dataset.h"
 #include "runtime/npy.h"
 #include "runtime/numeric/cpu_isa.h"
 #include "runtime/numeric/parallel.h"
 #include "runtime/onnx/reader.h"
-#include "validation/cli/fill.h"
 
 namespace assay {
 namespace {

@@ -1,5 +1,6 @@
-// No task: only agreement with the original. The answer is the largest element of each row of the last axis (of the channel
-// axis for maps), so that "same answer" means the same class, token or pixel class everywhere.
+// No task: only agreement with the original. The answer is the largest element of each row of the
+// last axis (of the channel axis for maps), so that "same answer" means the same class, token or
+// pixel class everywhere.
 #include <nlohmann/json.hpp>
 
 #include "validation/task.h"
@@ -23,7 +24,8 @@ nlohmann::ordered_json predict(const SampleView& sample) {
   for (std::int64_t o = 0; o < outer; ++o) {
     for (std::int64_t i = 0; i < inner; ++i) {
       for (std::int64_t c = 0; c < classes; ++c) {
-        row[static_cast<std::size_t>(c)] = values[static_cast<std::size_t>((o * classes + c) * inner + i)];
+        row[static_cast<std::size_t>(c)] =
+            values[static_cast<std::size_t>((o * classes + c) * inner + i)];
       }
       // One class: the answer is its sign about one half, as in probability maps.
       const std::int64_t answer = classes == 1 ? (row[0] > 0.5) : argmax(row);

@@ -1,0 +1,166 @@
+#include "validation/certificate/constants.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "validation/metric.h"
+
+namespace assay {
+namespace {
+
+constexpr double u = 0x1p-24;
+constexpr double tiny = 0x1p-149;
+
+/// Distance between neighbouring float32 numbers at x.
+double ulp(double x) {
+  const double a = std::fabs(x);
+  if (a < 0x1p-126) return tiny;
+  return std::ldexp(1.0, std::ilogb(a) - 23);
+}
+
+class Audit {
+ public:
+  Audit(const NormalForm& o, const NormalForm& f, bool own) : o_(o), f_(f), own_(own) {}
+
+  ConstantsAudit run() {
+    if (o_.activations != f_.activations)
+      return unlike("the activation differs: " + joined(o_.activations) + " against " +
+                    joined(f_.activations));
+    if (o_.channels != f_.channels) return unlike("the numbers of channels differ");
+    if (o_.linear.size() != f_.linear.size())
+      return unlike(
+          fmt::format("{} linear operators against {}", o_.linear.size(), f_.linear.size()));
+    if (o_.values.size() != f_.values.size())
+      return unlike(fmt::format("{} added values against {}", o_.values.size(), f_.values.size()));
+    for (const LinearTerm& t : o_.linear) {
+      const LinearTerm* other = partner(t);
+      if (other == nullptr)
+        return unlike("no counterpart of " + t.signature + " on '" + t.input +
+                      "'; the fused graph has " + signatures());
+      weights(t, *other);
+    }
+    for (const ValueTerm& t : o_.values) {
+      if (!value_term(t))
+        return unlike("'" + t.input + "' is added with another factor, or not at all");
+    }
+    for (std::size_t c = 0; c < o_.shift.size(); ++c) bias(c);
+    return std::move(result_);
+  }
+
+ private:
+  ConstantsAudit unlike(const std::string& why) {
+    result_.comparable = result_.exact = result_.inside = false;
+    result_.mismatch = why;
+    return std::move(result_);
+  }
+
+  static std::string joined(const std::vector<std::string>& list) {
+    std::string text;
+    for (const auto& x : list) text += (text.empty() ? "" : ", ") + x;
+    return text.empty() ? "none" : text;
+  }
+
+  std::string signatures() const {
+    std::vector<std::string> list;
+    for (const LinearTerm& t : f_.linear) list.push_back(t.signature + " on '" + t.input + "'");
+    return joined(list);
+  }
+
+  const LinearTerm* partner(const LinearTerm& t) const {
+    for (const LinearTerm& other : f_.linear) {
+      if (other.signature == t.signature && other.input == t.input) return &other;
+    }
+    return nullptr;
+  }
+
+  void weights(const LinearTerm& o, const LinearTerm& f) {
+    const auto w = to_doubles(o.weights);
+    const auto stored = to_doubles(f.weights);
+    const std::int64_t per_channel = weights_per_channel(o);
+    for (std::int64_t c = 0; c < static_cast<std::int64_t>(o.coeff.size()); ++c) {
+      const Real& s = o.coeff[static_cast<std::size_t>(c)];
+      const Real& sf = f.coeff[static_cast<std::size_t>(c)];
+      const bool plain = s == Real(1) && sf == Real(1);
+      for (std::int64_t i = 0; i < per_channel; ++i) {
+        const auto at = static_cast<std::size_t>(weight_index(o, c, i));
+        if (plain && w[at] == stored[at]) {  // the common case of parts that no fold touched
+          ++result_.constants;
+          continue;
+        }
+        weight(c, i, s * Real(w[at]), sf * Real(stored[at]));
+      }
+    }
+  }
+
+  void weight(std::int64_t c, std::int64_t i, const Real& exact, const Real& stored) {
+    const double star = exact.to_double();
+    const double extra = own_ ? 0.0 : (2.5 + std::max(1, o_.steps)) * u * std::fabs(star);
+    check(exact, stored, 0.5 * ulp(star) * (1 + 0x1p-40) + extra,
+          fmt::format("weight, channel {}, index {}", c, i), c);
+  }
+
+  bool value_term(const ValueTerm& t) {
+    for (const ValueTerm& other : f_.values) {
+      if (other.input != t.input) continue;
+      for (std::size_t c = 0; c < t.coeff.size(); ++c) {
+        if (!(t.coeff[c] == other.coeff[c])) return false;
+      }
+      return true;
+    }
+    return false;
+  }
+
+  void bias(std::size_t c) {
+    const double star = o_.shift[c].to_double();
+    const double scale = o_.linear.empty() ? 1.0 : std::fabs(o_.linear[0].coeff[c].to_double());
+    const double t = o_.magnitude[c].to_double();
+    const double beta = o_.beta[c].to_double();
+    const double further = std::max(0, o_.steps - 1);
+    const double foreign =
+        u * ((5.5 + further) * t + beta + std::fabs(star)) * (1 + 0x1p-20) + 4 * tiny * (1 + scale);
+    check(o_.shift[c], f_.shift[c], own_ ? 0.5 * ulp(star) * (1 + 0x1p-40) : foreign,
+          fmt::format("bias, channel {}", c), static_cast<std::int64_t>(c));
+  }
+
+  void check(const Real& exact, const Real& stored, double budget, const std::string& what,
+             std::int64_t channel) {
+    ++result_.constants;
+    const double off = (exact - stored).abs().to_double();
+    if (off == 0) return;
+    result_.exact = false;
+    ++result_.rounded;
+    result_.max_ulp = std::max(result_.max_ulp, off / ulp(exact.to_double()));
+    const double use = budget > 0 ? off / budget : INFINITY;
+    if (!(use <= 1)) result_.inside = false;
+    if (use <= result_.budget_use) return;
+    result_.budget_use = use;
+    result_.worst_channel = channel;
+    result_.worst =
+        fmt::format("{}: stored {:a}, exact {:a}", what, stored.to_double(), exact.to_double());
+  }
+
+  const NormalForm& o_;
+  const NormalForm& f_;
+  bool own_;
+  ConstantsAudit result_;
+};
+
+}  // namespace
+
+ConstantsAudit audit_constants(const NormalForm& original, const NormalForm& fused, bool own) {
+  return Audit(original, fused, own).run();
+}
+
+nlohmann::ordered_json to_json(const ConstantsAudit& a) {
+  if (!a.comparable) return {{"comparable", false}, {"mismatch", a.mismatch}};
+  return {{"count", a.constants},
+          {"rounded", a.rounded},
+          {"max_ulp", json_number(a.max_ulp)},
+          {"budget_use", json_number(a.budget_use)},
+          {"inside", a.inside},
+          {"worst", a.worst}};
+}
+
+}  // namespace assay

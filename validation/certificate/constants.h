@@ -1,0 +1,38 @@
+// Constants audit: every folded weight and bias of the fused graph against the exact value
+// (docs/certificates.md, "Constants").
+//
+// u = 2^-24; a star marks exact values; T is the sum of the magnitudes that were scaled, beta what
+// was added unscaled.
+//   own folds      each constant is the exact value rounded once to nearest: |c - c*| <= ulp(c*) /
+//   2 other tools    |w - w*| <= ulp(w*) / 2 + 3.5 u |w*|
+//                  |b - b*| <= u (5.5 T + |beta| + |b*|) (1 + 2^-20) + 4 * 2^-149 (1 + |s*|)
+//                  with 1 u more on the scale and on T for each further operation of the chain
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+#include "validation/certificate/normal_form.h"
+
+namespace assay {
+
+struct ConstantsAudit {
+  bool comparable = true;     ///< same activations, terms and shapes on both sides
+  std::string mismatch = {};  ///< why not comparable
+  bool exact = true;          ///< every constant equals its exact value
+  bool inside = true;         ///< every constant is inside its budget
+  double budget_use = 0;      ///< largest share of a budget that is used
+  double max_ulp = 0;         ///< largest |c - c*| in units in the last place of c*
+  std::int64_t constants = 0;
+  std::int64_t rounded = 0;  ///< constants that differ from their exact value
+  std::string worst = {};  ///< the constant with the largest budget use: "weight, channel 3, index
+                           ///< 17: stored 0x1p-3, exact 0x1.1p-3"
+  std::int64_t worst_channel = -1;
+};
+
+/// `own`: made by Assay's rules, which round once.
+ConstantsAudit audit_constants(const NormalForm& original, const NormalForm& fused, bool own);
+
+nlohmann::ordered_json to_json(const ConstantsAudit& a);
+
+}  // namespace assay

@@ -1,0 +1,96 @@
+#include "validation/certificate/radius.h"
+
+#include <set>
+
+namespace assay {
+namespace {
+
+struct Unit {
+  double unit, tiny;
+};
+
+Unit unit_of(Precision p) {
+  switch (p) {
+    case Precision::f64:
+      return {0x1p-53, 0x1p-1074};
+    case Precision::dd:
+      return {0x1p-104, 0x1p-1074};
+    default:
+      return {0x1p-24, 0x1p-149};
+  }
+}
+
+class BoundPass {
+ public:
+  BoundPass(const Graph& g, std::map<std::string, Tensor> values, Precision p, bool any_order)
+      : g_(g), values_(std::move(values)), unit_(unit_of(p)), any_order_(any_order) {}
+
+  /// nullopt when some operator has no bound; its name is left in `missing`.
+  std::optional<Tensor> run(std::string& missing) {
+    for (const NodeId n : g_.topological_order()) {
+      const Node& node = g_.node(n);
+      const OpDef& def = require_op(node, g_.opset(node.domain));
+      if (def.bound == nullptr) {
+        missing = describe(node);
+        return std::nullopt;
+      }
+      step(node, def);
+    }
+    return radii_[g_.name(g_.outputs()[0])];
+  }
+
+ private:
+  Tensor wide(ValueId v) const {
+    if (const Tensor& t = g_.value(v).initializer; t.defined())
+      return is_float(t.dtype()) ? convert(t, DType::float64) : t;
+    const Tensor& t = values_.at(g_.name(v));
+    return is_float(t.dtype()) ? convert(t, DType::float64) : t;
+  }
+
+  void step(const Node& node, const OpDef& def) {
+    BoundContext c{.node = &node,
+                   .opset = g_.opset(node.domain),
+                   .unit = unit_.unit,
+                   .tiny = unit_.tiny,
+                   .any_order = any_order_};
+    for (const ValueId v : node.inputs) {
+      c.inputs.push_back(v.valid() ? wide(v) : Tensor());
+      const auto r = v.valid() ? radii_.find(g_.name(v)) : radii_.end();
+      c.radii.push_back(r == radii_.end() ? Tensor() : r->second);
+    }
+    for (const ValueId v : node.outputs)
+      c.outputs.push_back(v.valid() && values_.count(g_.name(v)) ? wide(v) : Tensor());
+    c.result.resize(node.outputs.size());
+    def.bound(c);
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+      if (node.has_output(i) && c.result[i].defined())
+        radii_[g_.name(node.outputs[i])] = c.result[i];
+    }
+  }
+
+  const Graph& g_;
+  std::map<std::string, Tensor> values_;
+  std::map<std::string, Tensor> radii_;
+  Unit unit_;
+  bool any_order_;
+};
+
+}  // namespace
+
+Bounded evaluate_bounded(const Graph& g, const Feeds& feeds, Precision p, bool any_order) {
+  std::set<std::string> all;
+  for (const NodeId n : g.node_ids()) {
+    for (const ValueId v : g.node(n).outputs) {
+      if (v.valid()) all.insert(g.name(v));
+    }
+  }
+  auto values = Executor(g, p).run(feeds, nullptr, all);
+  for (const auto& [name, t] : feeds) values.emplace(name, t);
+  Bounded b{.value = convert(values.at(g.name(g.outputs()[0])), DType::float64),
+            .radius = {},
+            .missing = {}};
+  b.radius = BoundPass(g, std::move(values), p, any_order).run(b.missing);
+  return b;
+}
+
+}  // namespace assay

@@ -1,0 +1,149 @@
+#include "validation/certificate/regions.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "quant/unfuse.h"
+
+namespace assay {
+namespace {
+
+bool same_constant(const Tensor* a, const Tensor* b) {
+  return a != nullptr && b != nullptr && same_bits(*a, *b);
+}
+
+class Aligner {
+ public:
+  Aligner(const Graph& o, const Graph& f, const RewriteLog* log) : o_(o), f_(f), log_(log) {}
+
+  Alignment run() {
+    for (const NodeId n : f_.topological_order()) visit(n);
+    for (const auto& [node, reason] : pending_)
+      result_.unaligned.push_back(describe(f_.node(node)) + ": " + reason);
+    return std::move(result_);
+  }
+
+ private:
+  std::optional<ValueId> counterpart(ValueId v) const {
+    if (!v.valid() || f_.constant(v) != nullptr) return std::nullopt;
+    const auto found = o_.find_value(f_.name(v));
+    if (!found || o_.constant(*found) != nullptr) return std::nullopt;
+    return found;
+  }
+
+  bool same_input(ValueId a, ValueId b) const {
+    if (!a.valid() || !b.valid()) return a.valid() == b.valid();
+    if (f_.constant(a) != nullptr) return same_constant(f_.constant(a), o_.constant(b));
+    return f_.name(a) == o_.name(b);
+  }
+
+  /// The original has this very node: operator, attributes, inputs by name, constants by bits.
+  bool unchanged(const Node& x) const {
+    const auto y = x.has_output(0) ? counterpart(x.outputs[0]) : std::nullopt;
+    if (!y) return false;
+    const Node* was = o_.producer(*y);
+    if (was == nullptr || was->op_type != x.op_type || was->domain != x.domain ||
+        !same(was->attributes, x.attributes))
+      return false;
+    const std::size_t n = std::max(was->inputs.size(), x.inputs.size());
+    for (std::size_t i = 0; i < n; ++i) {
+      const ValueId a = i < x.inputs.size() ? x.inputs[i] : ValueId{};
+      const ValueId b = i < was->inputs.size() ? was->inputs[i] : ValueId{};
+      if (!same_input(a, b)) return false;
+    }
+    return true;
+  }
+
+  void visit(NodeId n) {
+    const Node& x = f_.node(n);
+    if (unchanged(x)) {
+      ++result_.unchanged;
+      return;
+    }
+    ++result_.changed;
+    pending_[n] = "its output is not a value of the original";
+    for (const ValueId out : x.outputs) {
+      if (!out.valid() || !counterpart(out)) continue;
+      make_region(out);
+    }
+  }
+
+  /// From `v` back through fused nodes to aligned values.
+  void collect(ValueId v, std::set<NodeId>& nodes, std::vector<std::string>& inputs) const {
+    const NodeId n = f_.value(v).producer;
+    if (!n.valid() || !nodes.insert(n).second) return;
+    for (const ValueId in : f_.node(n).inputs) {
+      if (!in.valid() || f_.constant(in) != nullptr) continue;
+      if (counterpart(in) || f_.value(in).is_input) {
+        if (std::find(inputs.begin(), inputs.end(), f_.name(in)) == inputs.end())
+          inputs.push_back(f_.name(in));
+      } else {
+        collect(in, nodes, inputs);
+      }
+    }
+  }
+
+  static std::vector<ValueId> ids(const Graph& g, const std::vector<std::string>& names) {
+    std::vector<ValueId> list;
+    for (const std::string& name : names) list.push_back(*g.find_value(name));
+    return list;
+  }
+
+  void make_region(ValueId out) {
+    Region r{.output = f_.name(out),
+             .inputs = {},
+             .original = {},
+             .fused = {},
+             .plain = {},
+             .nodes = {},
+             .fused_nodes = {},
+             .rule = {}};
+    std::set<NodeId> members;
+    collect(out, members, r.inputs);
+    try {
+      r.fused = extract(f_, ids(f_, r.inputs), {out});
+      r.original = extract(o_, ids(o_, r.inputs), {*counterpart(out)});
+    } catch (const Error& e) {
+      pending_[f_.value(out).producer] = e.what();
+      return;
+    }
+    r.plain = unfuse(r.fused);
+    std::set<std::string> values;
+    for (const NodeId n : r.original.topological_order()) {
+      r.nodes.push_back(r.original.node(n).name);
+      for (const ValueId v : r.original.node(n).outputs) {
+        if (v.valid()) values.insert(r.original.name(v));
+      }
+    }
+    for (const NodeId n : members) {
+      r.fused_nodes.push_back(f_.node(n).name);
+      pending_.erase(n);
+    }
+    name_rules(r, values);
+    result_.regions.push_back(std::move(r));
+  }
+
+  void name_rules(Region& r, const std::set<std::string>& values) const {
+    if (log_ == nullptr) return;
+    for (const FiredRewrite& f : log_->fired) {
+      if (!values.count(f.output) || r.rule.find(f.rule) != std::string::npos) continue;
+      r.rule += (r.rule.empty() ? "" : " + ") + f.rule;
+    }
+  }
+
+  const Graph& o_;
+  const Graph& f_;
+  const RewriteLog* log_;
+  Alignment result_;
+  std::map<NodeId, std::string> pending_;
+};
+
+}  // namespace
+
+Alignment align(const Graph& original, const Graph& fused, const RewriteLog* log) {
+  return Aligner(original, fused, log).run();
+}
+
+}  // namespace assay

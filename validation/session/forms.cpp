@@ -1,0 +1,148 @@
+#include "validation/session/forms.h"
+
+#include <algorithm>
+
+#include "runtime/executor.h"
+#include "runtime/file.h"
+#include "runtime/onnx/reader.h"
+
+namespace assay {
+namespace {
+
+QuantConfig config_of(const ValidateOptions& o) {
+  QuantConfig config;
+  if (!o.config.empty()) config = parse_quant_config(read_file(o.config), o.config.string());
+  if (o.scheme.empty()) return config;
+  const auto scheme = parse_scheme(o.scheme);
+  if (!scheme)
+    throw Error({.what = "unknown scheme",
+                 .where = "--scheme",
+                 .got = o.scheme,
+                 .expected = scheme_names()});
+  config.scheme = *scheme;
+  return config;
+}
+
+/// The data that calibration may see: the calibration split; a synthetic fill when there is no data
+/// at all.
+DatasetPtr calibration_data(const ValidateOptions& o, const Graph& g) {
+  if (o.data.empty())
+    return synthetic_dataset(g, o.shapes, o.synthetic_samples, o.seed + 1'000'000);
+  if (has_split(o.data, "calibration") && o.split != "calibration")
+    return open_dataset(o.data, "calibration", g);
+  if (o.force) return open_dataset(o.data, o.split, g);
+  return nullptr;
+}
+
+CalibrationTable calibrate(const Graph& g, const Dataset& data, const QuantConfig& config,
+                           const ValidateOptions& o) {
+  CalibrationOptions options{.algorithm = config.algorithm};
+  options.parameters = {.scheme = config.scheme, .percentile = config.percentile};
+  options.values = values_to_calibrate(g);
+  Calibrator calibrator(options);
+  const Executor executor(g, Precision::f32);
+  const auto run = run_on(executor);
+  const std::int64_t count =
+      o.calibration_samples > 0 ? std::min(o.calibration_samples, data.size()) : data.size();
+  const std::int64_t batch = data.info().batch;
+  for (std::int64_t i = 0; i < count; i += batch) {
+    calibrator.feed(load_batch(data, i, std::min(i + batch, count)).inputs, run);
+  }
+  return calibrator.finish();
+}
+
+void make_int8(Forms& forms, const ValidateOptions& o) {
+  if (!o.quantized.empty()) {
+    forms.quantized = QuantizeResult{.graph = read_onnx(o.quantized), .report = {}};
+    forms.quantized_given = true;
+    forms.lowered = lower(forms.quantized->graph, {.profile = o.profile});
+    return;
+  }
+  const DatasetPtr data = calibration_data(o, forms.original);
+  if (!data) {
+    forms.no_int8 =
+        "no calibration split in the data (calibrating on the test split is refused; --force "
+        "allows it)";
+    return;
+  }
+  const QuantConfig config = config_of(o);
+  const Graph& base = forms.fused_given ? forms.original : forms.fused;
+  forms.table = calibrate(base, *data, config, o);
+  forms.quantized = quantize(base, *forms.table, config, o.shapes);
+  forms.lowered = lower(forms.quantized->graph, {.profile = o.profile});
+}
+
+}  // namespace
+
+Forms make_forms(const ValidateOptions& o, const std::function<void(const std::string&)>& say) {
+  Forms forms;
+  say("reading " + o.model.string());
+  forms.original = read_onnx(o.model);
+  if (o.fused.empty()) {
+    say("fusing, mode " + o.mode);
+    FusionResult result = fuse(forms.original, {.mode = o.mode, .skip = o.skip});
+    forms.fused = std::move(result.graph);
+    forms.log = std::move(result.log);
+  } else {
+    say("reading " + o.fused.string());
+    forms.fused = read_onnx(o.fused);
+    forms.fused_given = true;
+  }
+  say("calibrating and quantizing");
+  make_int8(forms, o);
+  return forms;
+}
+
+namespace {
+
+using Outputs = std::map<std::string, Tensor>;
+
+Runner on_reference(const std::string& form, const Graph& g) {
+  const auto executor = std::make_shared<Executor>(g, Precision::cr);
+  return {form, "reference", [executor](const Feeds& feeds, const std::set<std::string>& also) {
+            return executor->run(feeds, nullptr, also);
+          }};
+}
+
+/// A program per set of input shapes: the last batch of a run is smaller.
+class Programs {
+ public:
+  explicit Programs(Graph g) : graph_(std::move(g)) {}
+  Outputs run(const Feeds& feeds, const std::set<std::string>& also) {
+    std::map<std::string, Shape> shapes;
+    std::string key;
+    for (const auto& [name, t] : feeds) {
+      shapes[name] = t.shape();
+      key += name + to_string(t.shape());
+    }
+    auto it = programs_.find(key);
+    if (it == programs_.end())
+      it = programs_.emplace(key, kernels::Program::compile(graph_, shapes)).first;
+    return it->second.run(feeds, also);
+  }
+
+ private:
+  Graph graph_;
+  std::map<std::string, kernels::Program> programs_;
+};
+
+Runner on_kernels(const std::string& form, const Graph& g) {
+  const auto programs = std::make_shared<Programs>(g);
+  return {form, "onednn", [programs](const Feeds& feeds, const std::set<std::string>& also) {
+            return programs->run(feeds, also);
+          }};
+}
+
+}  // namespace
+
+std::vector<Runner> make_runners(const Forms& forms, const ValidateOptions&) {
+  std::vector<Runner> runners{on_reference("original", forms.original),
+                              on_reference("fused", forms.fused)};
+  if (forms.lowered) runners.push_back(on_reference("int8", forms.lowered->graph));
+  runners.push_back(on_kernels("onednn_unfused", forms.original));
+  runners.push_back(on_kernels("onednn_fused", forms.fused));
+  if (forms.lowered) runners.push_back(on_kernels("onednn_int8", forms.lowered->graph));
+  return runners;
+}
+
+}  // namespace assay

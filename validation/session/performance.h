@@ -1,0 +1,36 @@
+// Times of a run: per form and back end, and what each fusion saves on oneDNN.
+#pragma once
+
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "fusion/rewrite_log.h"
+#include "kernels/program.h"
+
+namespace assay {
+
+/// Seconds of batches by (form, back end), in running order.
+class Stopwatch {
+ public:
+  void add(const std::string& form, const std::string& backend, double seconds) {
+    times_[{form, backend}].push_back(seconds);
+  }
+  /// performance.runs[]: medians and 90th percentiles in milliseconds; the first batch of each is
+  /// warm-up where there are more.
+  nlohmann::ordered_json runs_json() const;
+
+ private:
+  std::map<std::pair<std::string, std::string>, std::vector<double>> times_;
+};
+
+/// performance.fusions[]: {rule, output, calls_saved, bytes_saved, before_ms, after_ms}, from step
+/// times of the unfused and the fused program, run in turn `rounds` times on the same feeds.
+nlohmann::ordered_json fusion_times_json(kernels::Program& unfused, kernels::Program& fused,
+                                         const RewriteLog& log, const Feeds& feeds, int rounds);
+
+/// Quantile of a list (0.5 the median) with linear interpolation.
+double quantile(std::vector<double> values, double q);
+
+}  // namespace assay
