@@ -17,7 +17,7 @@
 //
 // All bits are the same on every machine: no function calls the platform's libm.
 //
-// What "exact" means (certificates.md section 1): a parameter counts at its stored float32 value; a
+// What "exact" means: a parameter counts at its stored float32 value; a
 // constant that only the operator's text names (1/6 in HardSwish, 0.044715 and sqrt(2/pi) in the
 // tanh form of GELU) is the real number; a composite such as Swish is the exact composite, rounded
 // once.
@@ -35,17 +35,21 @@ struct TanhFn {};      // (e^2x - 1) / (e^2x + 1)
 struct SinhFn {};      // (e^x - e^-x) / 2
 struct CoshFn {};      // (e^x + e^-x) / 2
 struct SoftplusFn {};  // log(1 + e^x)
+// x / (1 + e^-(alpha x)); alpha 1 is SiLU
 struct SwishFn {
   float alpha = 1.0F;
-};                 // x / (1 + e^-(alpha x)); alpha 1 is SiLU
+};
 struct MishFn {};  // x tanh(log(1 + e^x))
+// x >= 0 ? x : alpha (e^x - 1)
 struct EluFn {
   float alpha = 1.0F;
-};  // x >= 0 ? x : alpha (e^x - 1)
+};
+// x >= 0 ? x : alpha (e^(x / alpha) - 1)
 struct CeluFn {
   float alpha = 1.0F;
-};               // x >= 0 ? x : alpha (e^(x / alpha) - 1)
-struct SeluFn {  // gamma (x > 0 ? x : alpha (e^x - 1))
+};
+// gamma (x > 0 ? x : alpha (e^x - 1))
+struct SeluFn {
   float alpha = 1.67326319217681884765625F;
   float gamma = 1.05070102214813232421875F;
 };
@@ -74,15 +78,19 @@ struct SqrtFn {};        // sqrt x
 struct RsqrtFn {};       // 1 / sqrt x; rsqrt(+-0) = +-inf
 struct ReciprocalFn {};  // 1 / x
 struct SoftsignFn {};    // x / (1 + |x|)
+// x >= 0 ? x : alpha x
 struct LeakyReluFn {
   float alpha = 0.01F;
-};  // x >= 0 ? x : alpha x
+};
+// x > alpha ? x : 0
 struct ThresholdedReluFn {
   float alpha = 1.0F;
-};  // x > alpha ? x : 0
+};
+// max(0, min(1, alpha x + beta))
 struct HardSigmoidFn {
-  float alpha = 0.2F, beta = 0.5F;
-};                      // max(0, min(1, alpha x + beta))
+  float alpha = 0.2F;
+  float beta = 0.5F;
+};
 struct HardSwishFn {};  // x max(0, min(1, x / 6 + 1 / 2))
 struct RoundFn {};      // to the nearest integer, ties to even
 struct FloorFn {};
