@@ -132,7 +132,7 @@ using Bound = void (*)(BoundContext&);
 /// Multiply-accumulates of one run; called with known input types and filled outputs.
 using Macs = std::int64_t (*)(const InferContext&);
 /// The node as a graph of standard operators with the node's inputs and outputs in order: written
-/// as a function of the file.
+/// as a function of the file. How it refers to the node's attributes: runtime/onnx/writer.h.
 using Decompose = Graph (*)(const Node&);
 
 /// `cr` of operators whose eval is already exact or correctly rounded in float32 (copies,

@@ -86,7 +86,7 @@ void infer_global(InferContext& c) {
 double mean_radius(const BoundContext& c, double radii, double magnitudes, std::int64_t divisor,
                    double y) {
   const auto n = static_cast<double>(divisor);
-  const double sum_error = gamma_n(divisor, c.unit) * magnitudes;
+  const double sum_error = gamma_n(sum_depth(c, divisor), c.unit) * magnitudes;
   return outward((radii + sum_error) / n * (1.0 + 4 * c.unit) + own_error(c, y, 1.0));
 }
 

@@ -46,8 +46,8 @@ void integer_base(EvalContext& c, const Tensor& e) {
     const Tensor wide = convert(e, DType::float64);
     map_binary<T, T, double>(c.input(0), wide, c.output(0), [](T x, double y) {
       // Truncated towards zero, saturating: a float exponent of an integer base is a real power.
-      const Tensor real =
-          convert(Tensor::scalar<double>(cr_pow(static_cast<double>(x), y)), dtype_of<T>);
+      const Tensor real = convert(
+          Tensor::scalar<double>(std::trunc(cr_pow(static_cast<double>(x), y))), dtype_of<T>);
       return real.data<T>()[0];
     });
     return;

@@ -254,14 +254,16 @@ void bound_rows(BoundContext& c, const F& fn) {
 }
 
 void bound_sum(BoundContext& c) {
-  bound_rows(
-      c, [&](const RowBound& r) { return r.radii + gamma_n(r.n, c.unit) * (r.size + r.radii); });
+  bound_rows(c, [&](const RowBound& r) {
+    return r.radii + gamma_n(sum_depth(c, r.n), c.unit) * (r.size + r.radii);
+  });
 }
 
 void bound_mean(BoundContext& c) {
   bound_rows(c, [&](const RowBound& r) {
     const double n = static_cast<double>(std::max<std::int64_t>(1, r.n));
-    return (r.radii + gamma_n(r.n, c.unit) * (r.size + r.radii)) / n * (1 + 2 * c.unit) +
+    return (r.radii + gamma_n(sum_depth(c, r.n), c.unit) * (r.size + r.radii)) / n *
+               (1 + 2 * c.unit) +
            own_error(c, r.y, 1.0);
   });
 }

@@ -25,7 +25,7 @@ void eval(EvalContext& c) {
       if (not_a_number(x)) return v;
       const W y = x < -l ? W(x + b) : x > l ? W(x - b) : W(0.0F);
       if constexpr (std::is_integral_v<T>)
-        return convert(Tensor::scalar<double>(y), dtype_of<T>).template data<T>()[0];
+        return convert(Tensor::scalar<double>(std::trunc(y)), dtype_of<T>).template data<T>()[0];
       else
         return y;
     });

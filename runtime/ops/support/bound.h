@@ -7,6 +7,7 @@
 // few roundings of the bound itself.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "runtime/op.h"
@@ -38,6 +39,12 @@ void bound_lipschitz(BoundContext& c, double lipschitz, double roundings);
 /// Output 0 = max, min or another choice among the inputs (elementwise, broadcast): the largest
 /// radius among them.
 void bound_selection(BoundContext& c);
+
+/// Additions that one element of a row of n passes through: in the lanes of row_sum (rows.h), or in
+/// any order.
+inline std::int64_t sum_depth(const BoundContext& c, std::int64_t n) {
+  return c.any_order ? n : std::min(n, (n + 7) / 8 + 3);
+}
 
 /// own(k) = roundings * (u |y_k| + tiny), the error of the operator's own arithmetic.
 inline double own_error(const BoundContext& c, double y, double roundings) {

@@ -91,7 +91,8 @@ AxisPlan plan_transposed_axis(const Window& w, std::size_t axis, std::int64_t in
   AxisPlan plan;
   if (!output_shape.empty() || same) {
     plan.out = output_shape.empty() ? in * w.strides[axis] : output_shape[axis];
-    const std::int64_t total = full - plan.out;
+    // An output larger than the full result is filled with zeros at its end.
+    const std::int64_t total = std::max<std::int64_t>(0, full - plan.out);
     plan.pad_begin = w.auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
     plan.pad_end = total - plan.pad_begin;
     return plan;
