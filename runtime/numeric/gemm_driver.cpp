@@ -11,9 +11,8 @@
 namespace assay::dot {
 namespace {
 
-constexpr int64_t kChunkPanels =
-    10;  // columns of a task: 128 x 240 doubles stay in the second-level cache
-constexpr int64_t kGroup = 8;  // row panels that share one pass over the columns
+constexpr int64_t kChunkPanels = 10;  // column panels of a task
+constexpr int64_t kGroup = 64;        // row panels widened at once: 512 x 128 doubles
 constexpr int64_t kMaxTileElements =
     1 << 17;  // partial sums of a task that needs several blocks of k
 
@@ -114,8 +113,9 @@ class TaskRunner {
     several_ = run.k > kDotBlock;
     tiles_ = scratch<T>(Slot::tiles, (several_ ? panel_rows : kRowPanel) * total_width_);
     if (run.running) magnitudes_ = scratch<T>(Slot::magnitudes, panel_rows * total_width_);
-    block_ = scratch<T>(Slot::col_block, block * total_width_ + kUnit<T>);
-    row_buffer_ = scratch<T>(Slot::row_panel, kGroup * block * kRowPanel + kUnit<T>);
+    block_ = scratch<T>(Slot::col_block, block * kMaxWidth<T> + kUnit<T>);
+    const int64_t group = std::min(kGroup, task.last_panel - task.first_panel);
+    row_buffer_ = scratch<T>(Slot::row_panel, group * block * kRowPanel + kUnit<T>);
     if (run.norms) norms_ = scratch<double>(Slot::norms, total_width_);
     if (run.norms) std::fill_n(norms_, total_width_, 0.0);
     if (run.running) std::fill_n(magnitudes_, panel_rows * total_width_, T(0));
@@ -126,45 +126,30 @@ class TaskRunner {
     const int64_t blocks = std::max<int64_t>(divide_up(run_.k, kDotBlock), 1);
     for (int64_t b = 0; b < blocks; ++b) {
       const KRange k{b * kDotBlock, std::min(kDotBlock, run_.k - b * kDotBlock)};
-      pack_columns(k);
-      const bool last = b + 1 == blocks;
-      if (last && run_.norms)
-        for (int64_t j = 0; j < total_width_; ++j) norms_[j] = std::sqrt(norms_[j]);
+      plan_ahead(b, blocks);
       for (int64_t p = task_.first_panel; p < task_.last_panel; p += kGroup)
-        row_group(p, k, b > 0, last);
+        row_group(p, k, b > 0, b + 1 == blocks);
     }
   }
 
  private:
-  void pack_columns(KRange k) {
-    T* at = block_;
-    int64_t offset = 0;
-    packed_.clear();
-    for (const ColPanel& panel : panels_) {
-      packed_.push_back(run_.b->panel(task_.problem, panel, k, at));
-      if constexpr (sizeof(T) == sizeof(double))
-        if (run_.norms)
-          kernels().square_sums(packed_.back(), k.count, panel.width, norms_ + offset);
-      at += k.count * panel.width;
-      offset += panel.width;
-    }
-  }
-
-  // Column panels go outside, so that one of them stays in the first-level cache while the rows of
-  // a group pass by.
+  // The rows of a group are widened once and then stream from the second-level cache; a column
+  // panel is packed and used at once, so it never leaves the first-level cache.
   void row_group(int64_t first, KRange k, bool add, bool last) {
     const int64_t end = std::min(first + kGroup, task_.last_panel);
-    const T* rows[kGroup];
+    rows_.clear();
     for (int64_t i = first; i < end; ++i)
-      rows[i - first] =
-          run_.a->panel(task_.problem, i, k, row_buffer_ + (i - first) * k.count * kRowPanel);
+      rows_.push_back(
+          run_.a->panel(task_.problem, i, k, row_buffer_ + (i - first) * k.count * kRowPanel));
     int64_t offset = 0;
     for (size_t p = 0; p < panels_.size(); ++p) {
+      const T* columns = run_.b->panel(task_.problem, panels_[p], k, block_);
+      if (run_.norms && first == task_.first_panel) add_norms(p, columns, offset, k, last);
       for (int64_t i = first; i < end; ++i) {
-        if (i + kGroup < task_.last_panel)
-          prefetch_part(run_.a->source(task_.problem, i + kGroup, k), p);
+        fetch_ahead(p, {i - first, end - first});
         one_tile(Step{.index = i,
-                      .rows = rows[i - first],
+                      .rows = rows_[static_cast<size_t>(i - first)],
+                      .columns = columns,
                       .panel = p,
                       .offset = offset,
                       .k = k,
@@ -175,16 +160,35 @@ class TaskRunner {
     }
   }
 
-  // Brings the p-th part of a coming row panel into the cache.
-  void prefetch_part(std::span<const std::byte> bytes, size_t p) const {
-    const size_t first = bytes.size() * p / panels_.size(),
-                 last = bytes.size() * (p + 1) / panels_.size();
-    for (size_t at = first; at < last; at += 64) __builtin_prefetch(bytes.data() + at, 0, 2);
+  void add_norms(size_t p, const T* columns, int64_t offset, KRange k, bool last) {
+    if constexpr (sizeof(T) == sizeof(double)) {
+      kernels().square_sums(columns, k.count, panels_[p].width, norms_ + offset);
+      if (!last) return;
+      for (int64_t j = offset; j < offset + panels_[p].width; ++j) norms_[j] = std::sqrt(norms_[j]);
+    }
+  }
+
+  // What is packed after a block: the next terms of the same columns, or the first of the next
+  // columns. Reading them is slower than packing them, so they are fetched while products are
+  // formed.
+  void plan_ahead(int64_t block, int64_t blocks) {
+    const bool same = block + 1 < blocks;
+    const int64_t first = same ? (block + 1) * kDotBlock : 0;
+    ahead_ = {first, std::min(kDotBlock, run_.k - first)};
+    ahead_shift_ = same ? 0 : task_.last_col - task_.first_col;
+  }
+
+  void fetch_ahead(size_t p, typename ColOperand<T>::Part part) const {
+    ColPanel coming = panels_[p];
+    coming.col += ahead_shift_;
+    if (coming.col + coming.valid <= run_.cols)
+      run_.b->prefetch(task_.problem, coming, ahead_, part);
   }
 
   struct Step {
     int64_t index;  // row panel
     const T* rows;
+    const T* columns;
     size_t panel;
     int64_t offset;  // of the column panel within the task
     KRange k;
@@ -207,7 +211,7 @@ class TaskRunner {
     if (step.last) run_.sink->prepare(place);
     const DotCall<T> call{.k = step.k.count,
                           .a = step.rows,
-                          .b = packed_[step.panel],
+                          .b = step.columns,
                           .tile = several_ ? tiles_ + base : tiles_,
                           .rows = rows,
                           .width = cols.width,
@@ -223,9 +227,11 @@ class TaskRunner {
   const DotRun<T>& run_;
   const Task task_;
   std::vector<ColPanel> panels_;
-  std::vector<const T*> packed_;
+  std::vector<const T*> rows_;
   int64_t total_width_ = 0;
   bool several_ = false;
+  KRange ahead_{};
+  int64_t ahead_shift_ = 0;
   T* tiles_ = nullptr;
   T* magnitudes_ = nullptr;
   T* block_ = nullptr;

@@ -2,9 +2,7 @@
 // The blocked loop nest shared by matrix products and convolutions: many independent problems of
 // rows x cols outputs over k terms each. Columns run along the vectors. Operands hand out packed
 // panels, a sink takes finished tiles. Tasks split rows and columns only, never k.
-#include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "runtime/numeric/gemm_kernels.h"
@@ -29,8 +27,6 @@ class RowOperand {
   virtual ~RowOperand() = default;
   // May return memory of its own instead of filling `buffer`.
   virtual const T* panel(int64_t problem, int64_t index, KRange k, T* buffer) const = 0;
-  // The memory a panel will be read from, to fetch it early; empty when not known.
-  virtual std::span<const std::byte> source(int64_t, int64_t, KRange) const { return {}; }
 };
 
 // Panels for the columns: [k][panel.width], zero past the last column.
@@ -39,6 +35,11 @@ class ColOperand {
  public:
   virtual ~ColOperand() = default;
   virtual const T* panel(int64_t problem, const ColPanel& panel, KRange k, T* buffer) const = 0;
+  // Fetches part `part` of `parts` of what a coming call of panel will read. A hint.
+  struct Part {
+    int64_t part, parts;
+  };
+  virtual void prefetch(int64_t, const ColPanel&, KRange, Part) const {}
   // Panels start at multiples of kMaxWidth (they were packed before).
   virtual bool fixed_panels() const { return false; }
 };

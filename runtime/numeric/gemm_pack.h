@@ -144,12 +144,6 @@ class PackedRows final : public RowOperand<C> {
     const int64_t at = row_panel_offset(w_, problem % w_.problems, index, k);
     return packed_block(w_, at, k.count * kRowPanel, buffer);
   }
-  std::span<const std::byte> source(int64_t problem, int64_t index, KRange k) const override {
-    const auto at = static_cast<size_t>(row_panel_offset(w_, problem % w_.problems, index, k));
-    const auto count = static_cast<size_t>(k.count * kRowPanel);
-    if (w_.narrow) return std::as_bytes(std::span(w_.narrow_data).subspan(at, count));
-    return std::as_bytes(std::span(w_.wide_data).subspan(at, count));
-  }
 
  private:
   const PackedWeights::Impl& w_;
