@@ -13,6 +13,7 @@ namespace {
 
 constexpr int64_t kChunkPanels = 10;  // column panels of a task
 constexpr int64_t kGroup = 64;        // row panels widened at once: 512 x 128 doubles
+constexpr size_t kFewPanels = 4;
 constexpr int64_t kMaxTileElements =
     1 << 17;  // partial sums of a task that needs several blocks of k
 
@@ -110,11 +111,12 @@ class TaskRunner {
     for (const ColPanel& p : panels_) total_width_ += p.width;
     const int64_t panel_rows = (task.last_panel - task.first_panel) * kRowPanel;
     const int64_t block = std::min(run.k, kDotBlock);
+    const bool few = panels_.size() <= kFewPanels;
     several_ = run.k > kDotBlock;
     tiles_ = scratch<T>(Slot::tiles, (several_ ? panel_rows : kRowPanel) * total_width_);
     if (run.running) magnitudes_ = scratch<T>(Slot::magnitudes, panel_rows * total_width_);
-    block_ = scratch<T>(Slot::col_block, block * kMaxWidth<T> + kUnit<T>);
-    const int64_t group = std::min(kGroup, task.last_panel - task.first_panel);
+    block_ = scratch<T>(Slot::col_block, block * kMaxWidth<T> * (few ? kFewPanels : 1) + kUnit<T>);
+    const int64_t group = few ? 1 : std::min(kGroup, task.last_panel - task.first_panel);
     row_buffer_ = scratch<T>(Slot::row_panel, group * block * kRowPanel + kUnit<T>);
     if (run.norms) norms_ = scratch<double>(Slot::norms, total_width_);
     if (run.norms) std::fill_n(norms_, total_width_, 0.0);
@@ -127,6 +129,10 @@ class TaskRunner {
     for (int64_t b = 0; b < blocks; ++b) {
       const KRange k{b * kDotBlock, std::min(kDotBlock, run_.k - b * kDotBlock)};
       plan_ahead(b, blocks);
+      if (panels_.size() <= kFewPanels) {
+        few_columns(k, b > 0, b + 1 == blocks);
+        continue;
+      }
       for (int64_t p = task_.first_panel; p < task_.last_panel; p += kGroup)
         row_group(p, k, b > 0, b + 1 == blocks);
     }
@@ -157,6 +163,35 @@ class TaskRunner {
                       .last = last});
       }
       offset += panels_[p].width;
+    }
+  }
+
+  // With few columns, many rows: all columns are packed, and each row panel is widened where it is
+  // used.
+  void few_columns(KRange k, bool add, bool last) {
+    const T* columns[kFewPanels] = {};
+    T* at = block_;
+    int64_t offset = 0;
+    for (size_t p = 0; p < panels_.size(); ++p) {
+      columns[p] = run_.b->panel(task_.problem, panels_[p], k, at);
+      if (run_.norms) add_norms(p, columns[p], offset, k, last);
+      at += k.count * panels_[p].width;
+      offset += panels_[p].width;
+    }
+    for (int64_t i = task_.first_panel; i < task_.last_panel; ++i) {
+      const T* rows = run_.a->panel(task_.problem, i, k, row_buffer_);
+      offset = 0;
+      for (size_t p = 0; p < panels_.size(); ++p) {
+        one_tile(Step{.index = i,
+                      .rows = rows,
+                      .columns = columns[p],
+                      .panel = p,
+                      .offset = offset,
+                      .k = k,
+                      .add = add,
+                      .last = last});
+        offset += panels_[p].width;
+      }
     }
   }
 
