@@ -77,8 +77,8 @@ void canonical(const Pass<T>& pass) {
   }
   const CanonicalSink<T> sink(pass.outputs());
   if (depthwise_applies(pass.plan)) {
-    const std::vector<T> planes = im2col_planes<T>(pass.plan, pass.args.x);
-    run_depthwise<T, T>(pass.plan, planes.data(), pass.args.w, sink, false);
+    const T* planes = im2col_planes<T>(pass.plan, pass.args.x);
+    run_depthwise<T, T>(pass.plan, planes, pass.args.w, sink, false);
     return;
   }
   const PackedRows<T> rows(pass.weights);
@@ -93,12 +93,12 @@ void canonical(const Pass<T>& pass) {
 
 void correct_depthwise(const Pass<float>& pass) {
   const PackedWeights::Impl& w = pass.weights;
-  const std::vector<float> planes = im2col_planes<float>(pass.plan, pass.args.x);
-  const ConvTerms<float> terms(pass.plan, pass.args, planes.data());
+  const float* planes = im2col_planes<float>(pass.plan, pass.args.x);
+  const ConvTerms<float> terms(pass.plan, pass.args, planes);
   const CorrectSink sink(pass.outputs(),
                          {.norms = w.norms.data(), .problems = w.problems, .rows = w.lines},
                          pass.plan.k(), terms);
-  run_depthwise<float, double>(pass.plan, planes.data(), pass.args.w, sink, true);
+  run_depthwise<float, double>(pass.plan, planes, pass.args.w, sink, true);
 }
 
 void correct(const Pass<float>& pass) {

@@ -88,8 +88,7 @@ void with_columns(const Pass<S>& pass, const Fn& fn) {
     fn(ConvCols<S, C>(pass.plan, pass.args.x, false));
     return;
   }
-  const std::vector<S> planes = im2col_planes<S>(pass.plan, pass.args.x);
-  fn(ConvCols<S, C>(pass.plan, planes.data(), true));
+  fn(ConvCols<S, C>(pass.plan, im2col_planes<S>(pass.plan, pass.args.x), true));
 }
 
 template <typename C>

@@ -284,7 +284,7 @@ struct Buffer {
 };
 
 std::byte* scratch_bytes(Slot slot, int64_t bytes) {
-  thread_local std::array<Buffer, 6> buffers;
+  thread_local std::array<Buffer, 7> buffers;
   Buffer& buffer = buffers[static_cast<size_t>(slot)];
   if (buffer.bytes < bytes) {
     buffer.data.reset();

@@ -83,7 +83,7 @@ template <typename T>
 void run_dot(const DotRun<T>& run);
 
 // Memory of one thread, aligned to 64 bytes, kept between calls. Each slot is a buffer of its own.
-enum class Slot { row_panel, col_block, tiles, magnitudes, norms, extra };
+enum class Slot { row_panel, col_block, tiles, magnitudes, norms, extra, planes };
 template <typename T>
 T* scratch(Slot slot, int64_t count);
 

@@ -12,10 +12,14 @@ namespace assay::dot {
 // Elements readable past the planes, so that kernels may load whole vectors.
 inline constexpr int64_t kPlaneSlack = 64;
 
-// Copies x [batch, channels, in...] into padded planes, zeros outside: [batch *
-// channels][plan.plane].
+inline int64_t plane_elements(const ConvPlan& plan) {
+  return plan.shape.batch * plan.shape.in_channels * plan.plane;
+}
+
+// Copies x [batch, channels, in...] into padded planes, `fill` outside: [batch *
+// channels][plan.plane]. They live in memory of the calling thread that its next call reuses.
 template <typename S>
-std::vector<S> im2col_planes(const ConvPlan& plan, const S* x, S fill = S(0));
+S* im2col_planes(const ConvPlan& plan, const S* x, S fill = S(0));
 
 // The runs of neighbouring plane elements that make up one panel's columns, each at most `unit`
 // long.
@@ -26,8 +30,7 @@ class ConvCols final : public ColOperand<C> {
  public:
   ConvCols(const ConvPlan& plan, const S* planes, bool slack)
       : plan_(plan), planes_(planes), slack_(slack) {
-    const int64_t elements = plan.shape.batch * plan.shape.in_channels * plan.plane;
-    large_ = elements * static_cast<int64_t>(sizeof(S)) > (1 << 20);
+    large_ = plane_elements(plan) * static_cast<int64_t>(sizeof(S)) > (1 << 20);
   }
   const C* panel(int64_t problem, const ColPanel& panel, KRange k, C* buffer) const override {
     Piece pieces[kMaxWidth<C>];

@@ -94,13 +94,12 @@ IntReport int_conv(const IntConvArgs& a) {
   // included.
   const int32_t zero = unsigned_zero_point(a.x, 0);
   const auto padding = static_cast<uint8_t>(zero ^ (a.x.is_signed ? 0x80 : 0));
-  std::vector<uint8_t> planes =
-      im2col_planes<uint8_t>(plan, static_cast<const uint8_t*>(a.x.data), padding);
-  if (a.x.is_signed) flip_codes(planes.data(), static_cast<int64_t>(planes.size()));
+  uint8_t* planes = im2col_planes<uint8_t>(plan, static_cast<const uint8_t*>(a.x.data), padding);
+  if (a.x.is_signed) flip_codes(planes, plane_elements(plan) + kPlaneSlack);
   if (plan.in_group() == 1)
-    run_int_depthwise(a, plan, planes.data());
+    run_int_depthwise(a, plan, planes);
   else
-    run_blocked(a, plan, planes.data());
+    run_blocked(a, plan, planes);
   return int32_is_enough(a.x, a.w, plan.k()) ? IntReport{} : exact_report(a, plan);
 }
 
