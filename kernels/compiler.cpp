@@ -190,8 +190,43 @@ class Compiler {
                        [&](ValueId v) { return !v.valid() || types_.constants.count(v) != 0; });
   }
 
+  /// Every input is known now (dequantized weights, reshaped constants): computed once, on the
+  /// reference operator.
+  bool foldable(const Node& node) const {
+    const std::string& op = node.op_type;
+    const bool random =
+        op.rfind("Random", 0) == 0 || op == "Bernoulli" || op == "Multinomial" || op == "Dropout";
+    if (random || node.inputs.empty() || !node.captures.empty()) return false;
+    const auto known = [&](ValueId v) { return !v.valid() || constant(v) != nullptr; };
+    const auto sized = [&](ValueId v) { return !v.valid() || types_.type(v).known(); };
+    return std::all_of(node.inputs.begin(), node.inputs.end(), known) &&
+           std::all_of(node.outputs.begin(), node.outputs.end(), sized);
+  }
+
+  void fold(NodeId n) {
+    const Node& node = graph().node(n);
+    const auto kernel = make_reference(request_for(n));
+    Binding binding;
+    std::vector<Tensor> results;
+    for (const ValueId v : node.inputs) {
+      binding.inputs.push_back(v.valid() ? const_cast<std::byte*>(constant(v)->raw().data())
+                                         : nullptr);
+    }
+    for (const ValueId v : node.outputs) {
+      results.push_back(v.valid() ? Tensor(types_.type(v).dtype, types_.type(v).shape())
+                                  : Tensor());
+      binding.outputs.push_back(v.valid() ? results.back().mutable_raw().data() : nullptr);
+    }
+    kernel->bind(binding);
+    kernel->run();
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      if (node.outputs[i].valid()) types_.constants[node.outputs[i]] = results[i];
+    }
+  }
+
   void compile_node(NodeId n) {
     const Node& node = graph().node(n);
+    if (!folded(node) && foldable(node)) fold(n);
     if (!folded(node)) {
       const KernelRequest request = request_for(n);
       KernelAnswer answer =

@@ -22,6 +22,7 @@ bool isa_has_avx512();
 /// True when 8-bit dot products are exact (VNNI or AMX in force), false when pairs saturate to 16
 /// bits.
 bool isa_has_vnni();
+bool isa_has_avx2_vnni();
 bool isa_has_amx();
 
 }  // namespace assay::kernels

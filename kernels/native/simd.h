@@ -19,7 +19,7 @@ __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq"))) void run_avx512(co
 }
 
 template <class Body, class... Args>
-__attribute__((target("avx2"))) void run_avx2(const Body& body, Args... args) {
+__attribute__((target("avx2,fma"))) void run_avx2(const Body& body, Args... args) {
   body(args...);
 }
 

@@ -9,7 +9,8 @@ namespace {
 using Desc = dnnl::eltwise_forward::primitive_desc;
 
 std::optional<Eltwise> clip_of(const KernelRequest& r) {
-  float low = std::numeric_limits<float>::lowest(), high = std::numeric_limits<float>::max();
+  float low = -std::numeric_limits<float>::infinity(),
+        high = std::numeric_limits<float>::infinity();
   low = r.attributes().float_or("min", low);
   high = r.attributes().float_or("max", high);
   for (std::size_t i = 1; i <= 2; ++i) {

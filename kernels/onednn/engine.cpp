@@ -136,10 +136,7 @@ void PrimitiveKernel::bind(const Binding& binding) {
 }
 
 void PrimitiveKernel::run() {
-  if (copied_input_) {
-    std::memcpy(binding_.outputs[0], binding_.inputs[*copied_input_],
-                static_cast<std::size_t>(copied_bytes_));
-  }
+  if (before_run_) before_run_(binding_);
   const Prepared& p = prepared_[selected_];
   const dnnl_status_t status = dnnl_primitive_execute(
       p.primitive.get(), cpu_stream().get(), static_cast<int>(p.args.size()), p.args.data());
@@ -174,11 +171,6 @@ void PrimitiveKernel::settle() {
   prepared_.push_back(std::move(chosen));
   selected_ = 0;
   more_ = nullptr;
-}
-
-void PrimitiveKernel::copy_first(std::size_t input, std::int64_t bytes) {
-  copied_input_ = input;
-  copied_bytes_ = bytes;
 }
 
 dnnl::primitive_attr make_attr() {

@@ -65,9 +65,8 @@ class PrimitiveKernel : public Kernel {
   void settle() override;
 
   void set_arithmetic(const IntArithmetic& a) { arithmetic_ = a; }
-  /// Copies this input to the output before each run: the residual of a sum whose tensor is still
-  /// read later.
-  void copy_first(std::size_t input, std::int64_t bytes);
+  /// Something to do before each run: bringing a residual that must stay intact into the output.
+  void before_run(std::function<void(const Binding&)> prepare) { before_run_ = std::move(prepare); }
 
  private:
   struct Prepared {
@@ -85,8 +84,7 @@ class PrimitiveKernel : public Kernel {
   std::size_t selected_ = 0;
   More more_;
   std::optional<IntArithmetic> arithmetic_;
-  std::optional<std::size_t> copied_input_;
-  std::int64_t copied_bytes_ = 0;
+  std::function<void(const Binding&)> before_run_;
   Binding binding_;
 };
 

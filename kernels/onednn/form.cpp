@@ -2,16 +2,12 @@
 
 #include <limits>
 
+#include "runtime/ops/fused.h"
+
 namespace assay::kernels {
 namespace {
 
-constexpr float largest = std::numeric_limits<float>::max();
-
-bool take_prefix(std::string& text, const std::string& prefix) {
-  if (text.rfind(prefix, 0) != 0) return false;
-  text.erase(0, prefix.size());
-  return true;
-}
+constexpr float infinite = std::numeric_limits<float>::infinity();
 
 }  // namespace
 
@@ -26,31 +22,24 @@ std::optional<Eltwise> eltwise_of(const ActivationParts& p) {
   if (p.name == "Sigmoid") return Eltwise{A::eltwise_logistic, 0.0F, 0.0F};
   if (p.name == "Tanh") return Eltwise{A::eltwise_tanh, 0.0F, 0.0F};
   if (p.name == "Elu") return Eltwise{A::eltwise_elu, p.alpha, 0.0F};
+  if (p.name == "Gelu" && p.approximate == "none") return Eltwise{A::eltwise_gelu_erf, 0.0F, 0.0F};
+  if (p.name == "Gelu" && p.approximate == "tanh") return Eltwise{A::eltwise_gelu_tanh, 0.0F, 0.0F};
   return std::nullopt;
 }
 
 std::optional<DotForm> dot_form(const Node& node) {
-  std::string rest = node.op_type;
-  DotForm form;
-  for (const char* base : {"ConvTranspose", "Conv", "Gemm", "MatMul"}) {
-    if (take_prefix(rest, base)) {
-      form.base = base;
-      break;
-    }
-  }
-  if (form.base.empty()) return std::nullopt;
-  if (node.domain != assay_domain) {
-    return rest.empty() ? std::optional(form) : std::nullopt;
-  }
-  form.residual = take_prefix(rest, "Add");
-  if (rest.empty()) return form;
-  const Attributes& a = node.attributes;
-  form.activation =
-      eltwise_of({.name = rest,
-                  .low = a.float_or("min", -largest),
-                  .high = a.float_or("max", largest),
-                  .alpha = a.float_or("act_alpha", rest == "HardSigmoid" ? 0.2F : 0.01F),
-                  .beta = a.float_or("act_beta", 0.5F)});
+  if (node.domain != assay_domain) return DotForm{.base = node.op_type};
+  const auto fused = parse_fused(node.op_type);
+  if (!fused) return std::nullopt;
+  DotForm form{.base = fused->base, .residual = fused->add};
+  if (fused->activation.empty()) return form;
+  const Attributes a = activation_attributes(*fused, node.attributes);
+  form.activation = eltwise_of({.name = fused->activation,
+                                .low = a.float_or("min", -infinite),
+                                .high = a.float_or("max", infinite),
+                                .alpha = a.float_or("alpha", 0.0F),
+                                .beta = a.float_or("beta", 0.0F),
+                                .approximate = a.string_or("approximate", "none")});
   return form.activation ? std::optional(form) : std::nullopt;
 }
 

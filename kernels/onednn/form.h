@@ -28,6 +28,7 @@ struct DotForm {
 struct ActivationParts {
   std::string name;
   float low = 0, high = 0, alpha = 0, beta = 0;
+  std::string approximate = "none";  ///< of Gelu
 };
 std::optional<Eltwise> eltwise_of(const ActivationParts& parts);
 

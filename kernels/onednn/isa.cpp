@@ -72,6 +72,7 @@ std::string effective_isa() {
 bool isa_has_avx2() { return isa_has(dnnl::cpu_isa::avx2); }
 bool isa_has_avx512() { return isa_has(dnnl::cpu_isa::avx512_core); }
 bool isa_has_vnni() { return isa_has(0x8U) || isa_has(0x40U); }
+bool isa_has_avx2_vnni() { return isa_has(0x8U); }
 bool isa_has_amx() { return isa_has(dnnl::cpu_isa::avx512_core_amx); }
 
 }  // namespace assay::kernels
