@@ -1,0 +1,142 @@
+#include "validation/bench/runner.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "runtime/infer.h"
+
+namespace assay::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double ms_since(Clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
+}
+
+double median_of(std::vector<double> v) {
+  std::sort(v.begin(), v.end());
+  return v.empty() ? 0 : quantile(v, 0.5);
+}
+
+class ProgramRunner : public Runner {
+ public:
+  ProgramRunner(const Graph& g, const Feeds& feeds, const RunnerOptions& o)
+      : program_(kernels::Program::compile(
+            g, shapes_of(feeds),
+            {.threads = o.threads, .tune = o.tune, .tune_cache = o.tune_cache})) {
+    program_.bind_inputs(feeds);
+    graph_ = g;
+    feeds_ = feeds;
+  }
+  std::optional<StepCheck> check() override { return check_steps(graph_, program_, feeds_); }
+  void run() override { program_.execute(); }
+  std::map<std::string, Tensor> outputs() override { return program_.outputs(); }
+  std::int64_t arena_bytes() const override { return program_.arena_bytes(); }
+
+  std::vector<LayerTime> layers(int rounds) override {
+    std::vector<std::vector<double>> times(program_.steps().size());
+    std::vector<double> seconds;
+    for (int i = 0; i < rounds; ++i) {
+      program_.execute_timed(seconds);
+      for (std::size_t k = 0; k < seconds.size(); ++k) times[k].push_back(seconds[k] * 1e3);
+    }
+    std::vector<LayerTime> rows;
+    for (std::size_t k = 0; k < times.size(); ++k)
+      rows.push_back({program_.steps()[k], median_of(times[k])});
+    return rows;
+  }
+
+ private:
+  static std::map<std::string, Shape> shapes_of(const Feeds& feeds) {
+    std::map<std::string, Shape> shapes;
+    for (const auto& [name, t] : feeds) shapes[name] = t.shape();
+    return shapes;
+  }
+  kernels::Program program_;
+  Graph graph_;
+  Feeds feeds_;
+};
+
+/// Seconds per node of one run.
+class NodeClock : public Observer {
+ public:
+  void on_node(const Graph&, NodeId n, double seconds) override {
+    seconds_[n].push_back(seconds * 1e3);
+  }
+  std::map<NodeId, std::vector<double>> seconds_;
+};
+
+class ReferenceRunner : public Runner {
+ public:
+  ReferenceRunner(const Graph& g, Feeds feeds)
+      : executor_(g, Precision::f32), feeds_(std::move(feeds)) {}
+  void run() override { outputs_ = executor_.run(feeds_); }
+  std::map<std::string, Tensor> outputs() override { return outputs_; }
+
+  std::vector<LayerTime> layers(int rounds) override {
+    NodeClock clock;
+    for (int i = 0; i < rounds; ++i) executor_.run(feeds_, &clock);
+    const Graph& g = executor_.graph();
+    std::map<std::string, Shape> shapes;
+    for (const auto& [name, t] : feeds_) shapes[name] = t.shape();
+    const StaticTypes types = infer_types(g, shapes);
+    std::vector<LayerTime> rows;
+    for (const NodeId n : g.topological_order()) {
+      const Node& node = g.node(n);
+      LayerTime row{.step = {.node = node.name}, .ms = median_of(clock.seconds_[n])};
+      row.step.op = node.op_type;
+      row.step.kernel = "reference";
+      row.step.macs = macs_of(g, n, types);
+      if (node.has_output(0)) row.step.value = g.name(node.outputs[0]);
+      rows.push_back(std::move(row));
+    }
+    return rows;
+  }
+
+ private:
+  Executor executor_;
+  Feeds feeds_;
+  std::map<std::string, Tensor> outputs_;
+};
+
+/// Writes through a buffer well beyond the second-level caches, so that weights and activations
+/// come from memory.
+void flush_caches() {
+  static std::vector<char> buffer(128 << 20);
+  static char value = 0;
+  ++value;
+  for (std::size_t i = 0; i < buffer.size(); i += 64) buffer[i] = value;
+}
+
+}  // namespace
+
+std::unique_ptr<Runner> make_runner(const Graph& g, const Feeds& feeds,
+                                    const RunnerOptions& options) {
+  check_feeds(g, feeds);
+  if (options.backend == "onednn") return std::make_unique<ProgramRunner>(g, feeds, options);
+  if (options.backend == "reference") return std::make_unique<ReferenceRunner>(g, feeds);
+  throw Error({.what = "unknown back end",
+               .got = "'" + options.backend + "'",
+               .expected = "onednn or reference"});
+}
+
+std::vector<double> time_runs(Runner& runner, const TimingOptions& o) {
+  auto start = Clock::now();
+  int warm = 0;
+  while (warm < 3 || ms_since(start) < o.warmup_ms) {
+    runner.run();
+    ++warm;
+  }
+  std::vector<double> samples;
+  start = Clock::now();
+  while (static_cast<int>(samples.size()) < o.least || ms_since(start) < o.time_ms) {
+    if (o.cold) flush_caches();
+    const auto before = Clock::now();
+    runner.run();
+    samples.push_back(ms_since(before));
+  }
+  return samples;
+}
+
+}  // namespace assay::bench

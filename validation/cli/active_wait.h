@@ -1,0 +1,11 @@
+// OpenMP threads that spin between kernels instead of sleeping.
+#pragma once
+
+namespace assay {
+
+/// `assay bench` starts itself again with OMP_WAIT_POLICY=active: libgomp reads the policy once,
+/// before main, and waking a sleeping thread costs about 13 microseconds per kernel. Does nothing
+/// for other commands, or when the variable is set.
+void restart_with_active_waiting(int argc, char** argv);
+
+}  // namespace assay
