@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "quant/unfuse.h"
 #include "runtime/executor.h"
 #include "runtime/file.h"
 #include "runtime/onnx/reader.h"
@@ -66,7 +67,8 @@ void make_int8(Forms& forms, const ValidateOptions& o) {
     return;
   }
   const QuantConfig config = config_of(o);
-  const Graph& base = forms.fused_given ? forms.original : forms.fused;
+  // Written out, so that values inside fused operators (the sum of a residual block) are calibrated too.
+  const Graph base = forms.fused_given ? forms.original : unfuse(forms.fused);
   forms.table = calibrate(base, *data, config, o);
   forms.quantized = quantize(base, *forms.table, config, o.shapes);
   forms.lowered = lower(forms.quantized->graph, {.profile = o.profile});

@@ -42,6 +42,13 @@ std::map<std::string, Shape> per_sample_shapes(const Graph& g,
   return shapes;
 }
 
+/// An Add of two computed values.
+bool is_residual_add(const Graph& g, NodeId n) {
+  const Node& node = g.node(n);
+  if (!node.is("Add")) return false;
+  return g.producer(node.inputs[0]) != nullptr && g.producer(node.inputs[1]) != nullptr;
+}
+
 Json coverage_json(const Forms& forms, const ValidateOptions& options) {
   Json left = Json::array();
   std::map<std::string, std::string> quantizer_reasons;
@@ -50,13 +57,7 @@ Json coverage_json(const Forms& forms, const ValidateOptions& options) {
       if (!n.quantized) quantizer_reasons[n.output] = n.reason;
     }
   }
-  std::int64_t adds = 0;
-  std::int64_t adds_int8 = 0;
-  std::map<std::string, bool> lowered;
   for (const LoweredNode& n : forms.lowered->nodes) {
-    lowered[n.output] = n.lowered;
-    adds += n.op_type == "Add";
-    adds_int8 += n.op_type == "Add" && n.lowered;
     if (n.lowered) continue;
     const auto it = quantizer_reasons.find(n.output);
     left.push_back({{"node", n.node},
@@ -75,6 +76,13 @@ Json coverage_json(const Forms& forms, const ValidateOptions& options) {
     const Node& node = forms.lowered->graph.node(n);
     if (node.domain != assay_domain || node.op_type[0] != 'Q')
       macs_float += macs_of(forms.lowered->graph, n, low_types);
+  }
+  std::int64_t adds = 0;
+  for (const NodeId n : forms.original.node_ids()) adds += is_residual_add(forms.original, n);
+  std::int64_t adds_int8 = 0;
+  for (const NodeId n : forms.lowered->graph.node_ids()) {
+    const Node& node = forms.lowered->graph.node(n);
+    adds_int8 += node.domain == assay_domain && (node.op_type == "QAdd" || node.has_input(3));
   }
   Json c;
   c["macs"] = macs;
