@@ -41,7 +41,9 @@ void check_feeds(const Graph& g, const Feeds& feeds) {
   for (const auto& [name, tensor] : feeds) {
     const auto v = g.find_value(name);
     if (!v || !g.value(*v).is_input) {
-      throw Error({.what = "the model has no such input",
+      const bool constant = v && g.constant(*v) != nullptr;
+      throw Error({.what = constant ? "a constant of the model cannot be given"
+                                    : "the model has no such input",
                    .got = "'" + name + "'",
                    .expected = quoted_inputs(g)});
     }
@@ -144,8 +146,12 @@ struct Executor::Plan {
       tensors.push_back(t.defined() ? &t : nullptr);
     }
     const auto out = infer_node(graph, order[i], types, tensors, precision);
-    for (const TensorType& t : out)
-      c.outputs.push_back(t.known() ? Tensor(t.dtype, t.shape()) : Tensor());
+    try {
+      for (const TensorType& t : out)
+        c.outputs.push_back(t.known() ? Tensor(t.dtype, t.shape()) : Tensor());
+    } catch (const Error& e) {
+      throw e.at(place_of(graph, order[i]));
+    }
   }
 
   void run_node(std::size_t i, Values& values) const {

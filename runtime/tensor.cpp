@@ -9,7 +9,7 @@
 namespace assay {
 namespace {
 
-std::int64_t tensor_limit = std::int64_t{16} << 30;
+std::int64_t tensor_limit = std::int64_t{2} << 30;
 
 std::int64_t checked_bytes(DType dtype, const Shape& shape) {
   const std::int64_t bytes = bytes_of(dtype, shape);

@@ -13,7 +13,7 @@
 
 namespace assay {
 
-/// Largest single tensor Assay allocates, in bytes (default 16 GiB); a model may not ask for more.
+/// Largest single tensor Assay allocates, in bytes (default 2 GiB); a model may not ask for more.
 /// Set by --max-tensor-bytes.
 std::int64_t max_tensor_bytes();
 void set_max_tensor_bytes(std::int64_t bytes);

@@ -1,0 +1,14 @@
+# Whole-program checks, one script each. README.md lists them.
+set(scripts ${CMAKE_CURRENT_LIST_DIR})
+add_test(NAME script.layers COMMAND bash ${scripts}/check_layers.sh ${PROJECT_SOURCE_DIR})
+add_test(NAME script.layers_check COMMAND bash ${scripts}/check_layers_test.sh)
+add_test(NAME script.run COMMAND bash ${scripts}/run_test.sh $<TARGET_FILE:assay> ${PROJECT_SOURCE_DIR})
+add_test(NAME script.bad_input COMMAND bash ${scripts}/bad_input_test.sh $<TARGET_FILE:assay> ${PROJECT_SOURCE_DIR})
+
+# Peers are optional: scripts/setup --peers installs them.
+set(peer_python ${PROJECT_SOURCE_DIR}/.deps/peers/bin/python)
+if(EXISTS ${peer_python})
+  add_test(NAME peer.written_models
+    COMMAND ${peer_python} ${scripts}/written_models_peer.py $<TARGET_FILE:assay> ${PROJECT_SOURCE_DIR})
+  set_tests_properties(peer.written_models PROPERTIES LABELS peer TIMEOUT 600)
+endif()
