@@ -78,18 +78,18 @@ FunctionLibrary::FunctionLibrary(const onnx::ModelProto& model, const ReadOption
       throw Error({.what = "function is defined twice", .where = title(f.domain(), f.name())});
     }
   }
-  std::set<Key> done;
   for (const auto& [key, function] : functions_) {
     std::vector<Key> stack;
-    check_calls(key, stack, done);
+    check_calls(key, stack);
   }
   if (!functions_.empty()) collect_names(model.graph());
 }
 
-void FunctionLibrary::check_calls(const Key& key, std::vector<Key>& stack,
-                                  std::set<Key>& done) const {
+/// Number of nodes that a call stands for; 1 for what is no call.
+std::int64_t FunctionLibrary::check_calls(const Key& key, std::vector<Key>& stack) {
   const auto found = functions_.find(key);
-  if (found == functions_.end() || done.count(key)) return;
+  if (found == functions_.end()) return 1;
+  if (const auto known = sizes_.find(key); known != sizes_.end()) return known->second;
   const std::string where = title(std::get<0>(key), std::get<1>(key));
   if (std::find(stack.begin(), stack.end(), key) != stack.end()) {
     throw Error({.what = "function calls itself, directly or through others", .where = where});
@@ -100,10 +100,12 @@ void FunctionLibrary::check_calls(const Key& key, std::vector<Key>& stack,
                  .expected = fmt::format("at most {} levels", options_.max_nesting)});
   }
   stack.push_back(key);
-  for_each_node(found->second.proto->node(),
-                [&](const onnx::NodeProto& n) { check_calls(key_of(n), stack, done); });
+  std::int64_t size = 0;
+  for_each_node(found->second.proto->node(), [&](const onnx::NodeProto& n) {
+    size = std::min(size + check_calls(key_of(n), stack), options_.max_nodes + 1);
+  });
   stack.pop_back();
-  done.insert(key);
+  return sizes_[key] = size;
 }
 
 void FunctionLibrary::collect_names(const onnx::GraphProto& graph) {
@@ -262,13 +264,14 @@ void FunctionLibrary::expand(const onnx::NodeProto& node,
     out.push_back(&node);
     return;
   }
+  if (static_cast<std::int64_t>(made_.size()) + sizes_.at(key_of(node)) > options_.max_nodes) {
+    throw Error({.what = "functions expand to too many nodes",
+                 .where = title(normal_domain(node.domain()), node.op_type()),
+                 .expected = fmt::format("at most {}", options_.max_nodes)});
+  }
   merge_opsets(*function->proto, opsets);
   Call call(node, *function, names_);
   for (onnx::NodeProto& n : call.body()) {
-    if (static_cast<std::int64_t>(made_.size()) >= options_.max_nodes) {
-      throw Error({.what = "functions expand to too many nodes",
-                   .expected = fmt::format("at most {}", options_.max_nodes)});
-    }
     made_.push_back(std::move(n));
     expand(made_.back(), opsets, out);
   }

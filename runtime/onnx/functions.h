@@ -41,13 +41,14 @@ class FunctionLibrary {
 
   static Key key_of(const onnx::NodeProto& node);
   const Function* find(const onnx::NodeProto& node) const;
-  void check_calls(const Key& key, std::vector<Key>& stack, std::set<Key>& done) const;
+  std::int64_t check_calls(const Key& key, std::vector<Key>& stack);
   void expand(const onnx::NodeProto& node, std::map<std::string, std::int64_t>& opsets,
               std::vector<const onnx::NodeProto*>& out);
   void collect_names(const onnx::GraphProto& graph);
 
   ReadOptions options_;
   std::map<Key, Function> functions_;
+  std::map<Key, std::int64_t> sizes_;  // nodes of a call, calls inside included; saturating
   std::unordered_set<std::string> names_;
   std::deque<onnx::NodeProto> made_;
 };

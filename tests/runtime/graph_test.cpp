@@ -156,9 +156,9 @@ TEST(Graph, ReplaceUsesMergesTwoCaptures) {
   g.erase_node(n);
   copy.captures = {id(g, "a"), id(g, "b")};
   const NodeId both = g.add_node(copy);
-  g.replace_uses(id(g, "a"), id(g, "b"));
+  g.replace_uses(id(g, "b"), id(g, "a"));
   g.verify();
-  EXPECT_EQ(g.node(both).captures, (std::vector<ValueId>{id(g, "b")}));
+  EXPECT_EQ(g.node(both).captures, (std::vector<ValueId>{id(g, "a")}));
   const Graph& merged = g.node(both).attributes.required_graph("then_branch");
   EXPECT_EQ(merged.captures().size(), 1U);
   EXPECT_EQ(merged.node(merged.node_ids()[0]).inputs[0],
