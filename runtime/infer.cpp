@@ -148,8 +148,12 @@ Shape StaticTypes::shape(const Graph& g, ValueId v) const {
 }
 
 std::string place_of(const Graph& g, NodeId n) {
+  constexpr std::size_t shown = 4;
   const Node& node = g.node(n);
   std::string text = describe(node);
+  for (std::size_t i = 0; i < node.inputs.size() && i < shown; ++i) {
+    if (node.inputs[i].valid()) text += ", input '" + g.name(node.inputs[i]) + "'";
+  }
   for (const ValueId v : node.outputs) {
     if (v.valid()) return text + ", output '" + g.name(v) + "'";
   }

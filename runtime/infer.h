@@ -34,7 +34,7 @@ std::vector<TensorType> infer_node(const Graph& g, NodeId n,
 /// Multiply-accumulates of a node under known types; 0 for operators that have none.
 std::int64_t macs_of(const Graph& g, NodeId n, const StaticTypes& types);
 
-/// "node 'conv1' (Conv), output 'c'": how errors name a node.
+/// "node 'conv1' (Conv), input 'x', input 'w', output 'c'": how errors name a node.
 std::string place_of(const Graph& g, NodeId n);
 
 }  // namespace assay

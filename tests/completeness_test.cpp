@@ -7,6 +7,7 @@
 
 #include "runtime/file.h"
 #include "runtime/op.h"
+#include "tests/support/source_dir.h"
 
 namespace assay::test {
 namespace {
@@ -16,7 +17,7 @@ namespace {
 std::set<std::string> words_of_tests() {
   std::set<std::string> words;
   for (const auto& entry :
-       std::filesystem::recursive_directory_iterator(ASSAY_SOURCE_DIR "/tests")) {
+       std::filesystem::recursive_directory_iterator(source_dir() / "tests")) {
     const std::string name = entry.path().filename().string();
     if (!name.ends_with("_test.cpp") || name == "completeness_test.cpp") continue;
     std::string word;

@@ -106,13 +106,8 @@ ValueType GraphReader::type_seen(const std::string& name) const {
   return v ? graph_.value(*v).type : outer_ != nullptr ? outer_->type_seen(name) : ValueType{};
 }
 
-/// Checks a name that this graph is about to define.
+/// Checks a name that this graph is about to define. It may hide one of the graph around it.
 void GraphReader::declare(const std::string& name) const {
-  if (outer_ != nullptr && outer_->sees(name)) {
-    throw Error({.what = "subgraph '" + proto_.name() + "' defines a name of the graph around it",
-                 .got = "'" + name + "'",
-                 .expected = "unique names"});
-  }
   if (graph_.find_value(name)) {
     throw Error({.what = "two values have the same name",
                  .got = "'" + name + "'",
@@ -121,7 +116,17 @@ void GraphReader::declare(const std::string& name) const {
 }
 
 std::optional<ValueId> GraphReader::resolve(const std::string& name) {
-  if (const auto v = graph_.find_value(name)) return v;
+  if (const auto v = graph_.find_value(name)) {
+    // Nodes may be listed in any order, so a name that is read before its definition, while the
+    // graph around has it too, could be either.
+    if (outer_ != nullptr && undefined_.count(name) && outer_->sees(name)) {
+      throw Error({.what = "subgraph '" + proto_.name() +
+                           "' reads a name before it defines it, and the graph around has it too",
+                   .got = "'" + name + "'",
+                   .expected = "unique names"});
+    }
+    return v;
+  }
   if (outer_ == nullptr || !outer_->sees(name)) return std::nullopt;
   return graph_.add_capture(name, outer_->type_seen(name));
 }
@@ -199,6 +204,7 @@ void GraphReader::declare_outputs() {
         throw e.at("node '" + node_name(*n) + "' (" + n->op_type() + ")");
       }
       graph_.add_value(name);
+      undefined_.insert(name);
     }
   }
 }
@@ -257,6 +263,7 @@ void GraphReader::read_node(const onnx::NodeProto& n) {
     }
     node.attributes.set(a.name(), read_attribute(a, node));
   }
+  for (const auto& name : n.output()) undefined_.erase(name);
   graph_.add_node(std::move(node));
 }
 

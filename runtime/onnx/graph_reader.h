@@ -51,6 +51,7 @@ class GraphReader {
   Graph graph_;
   std::vector<const onnx::NodeProto*> nodes_;
   std::set<std::string> node_names_;
+  std::set<std::string> undefined_;  // node outputs whose node has not been read yet
 };
 
 }  // namespace assay

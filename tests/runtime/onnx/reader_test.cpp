@@ -171,7 +171,18 @@ TEST(Reader, S36_CycleIsRefused) {
       ErrorKind::bad_input, {"cycle", "loop_"});
 }
 
-TEST(Reader, S36_ShadowingIsRefused) {
+TEST(Reader, InnerNamesMayHideOuterOnes) {
+  std::string hiding = with_if;
+  for (auto at = hiding.find("'r2'"); at != std::string::npos; at = hiding.find("'r2'")) {
+    hiding.replace(at, 4, "'y'");
+  }
+  const Graph g = read_graph(hiding);
+  const Graph& body = g.node(g.node_ids()[0]).attributes.required_graph("else_branch");
+  EXPECT_EQ(body.name(body.outputs()[0]), "y");
+  EXPECT_EQ(body.captures().size(), 1U);
+}
+
+TEST(Reader, S36_AmbiguousHidingIsRefused) {
   std::string shadowing = with_if;
   for (auto at = shadowing.find("'late'"); at != std::string::npos; at = shadowing.find("'late'")) {
     shadowing.replace(at, 6, "'X'");
