@@ -16,8 +16,7 @@ namespace {
 /// its own name.
 std::set<std::string> words_of_tests() {
   std::set<std::string> words;
-  for (const auto& entry :
-       std::filesystem::recursive_directory_iterator(source_dir() / "tests")) {
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(source_dir() / "tests")) {
     const std::string name = entry.path().filename().string();
     if (!name.ends_with("_test.cpp") || name == "completeness_test.cpp") continue;
     std::string word;
