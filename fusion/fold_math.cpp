@@ -299,37 +299,57 @@ Tensor map_bias(const Tensor& bias, const ExactAffine& map, std::int64_t channel
   return out;
 }
 
-Tensor bias_behind(const Tensor& bias, const Tensor& w, const ExactAffine& map, const ChannelOf& in_channel_of,
-                   const ChannelOf& out_channel_of, std::int64_t out_channels) {
-  const Tensor from = bias.defined() ? bias : undefined_bias(out_channels, w.dtype());
-  Tensor out(w.dtype(), Shape{out_channels});
-  std::vector<std::vector<std::int64_t>> members(static_cast<std::size_t>(out_channels));
-  for (std::int64_t i = 0; i < w.numel(); ++i) members[static_cast<std::size_t>(out_channel_of(i))].push_back(i);
-  ShiftTable shifts(map);
+Tensor scale_weights(const Tensor& w, const TwoSided& maps) {
+  Tensor result(w.dtype(), w.shape());
   const auto fill = [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const auto weights = w.data<T>();
-    for (std::size_t m = 0; m < members.size(); ++m) {
-      out.mutable_data<T>()[m] = round_once<T>([&](mpfr_prec_t p) {
-        // The products and up to 2^20 additions per channel cost at most 21 bits of the radius; 32 more bits pay for them.
-        const mpfr_prec_t inner = p + 32;
-        Bounded sum(inner, static_cast<double>(from.data<T>()[m]));
-        for (const std::int64_t i : members[m]) {
-          Bounded term = shifts.at(in_channel_of(i), inner);
-          term.times(Wide(inner, static_cast<double>(weights[static_cast<std::size_t>(i)])));
-          mpfr_add(sum.value.get(), sum.value.get(), term.value.get(), MPFR_RNDN);
-          mpfr_add(sum.magnitude.get(), sum.magnitude.get(), term.magnitude.get(), MPFR_RNDN);
-        }
-        Bounded result(p);
-        mpfr_set(result.value.get(), sum.value.get(), MPFR_RNDN);
-        mpfr_set(result.magnitude.get(), sum.magnitude.get(), MPFR_RNDN);
-        return result;
+    const auto from = w.data<T>();
+    const auto to = result.mutable_data<T>();
+    for (std::int64_t i = 0; i < w.numel(); ++i) {
+      to[static_cast<std::size_t>(i)] = round_once<T>([&](mpfr_prec_t p) {
+        Bounded v(p, static_cast<double>(from[static_cast<std::size_t>(i)]));
+        for (const AffineStep& s : maps.in.steps()) act(v, s, maps.in_channel_of(i), p, true);
+        for (const AffineStep& s : maps.out.steps()) act(v, s, maps.out_channel_of(i), p, true);
+        return v;
       });
     }
   };
   if (w.dtype() == DType::float64) fill(std::type_identity<double>{});
   else fill(std::type_identity<float>{});
-  return out;
+  return result;
+}
+
+Tensor map_bias(const Tensor& bias, const Tensor& w, const TwoSided& maps, std::int64_t channels) {
+  const Tensor from = bias.defined() ? bias : undefined_bias(channels, w.dtype());
+  Tensor result(w.dtype(), Shape{channels});
+  std::vector<std::vector<std::int64_t>> members(static_cast<std::size_t>(channels));
+  for (std::int64_t i = 0; i < w.numel(); ++i) members[static_cast<std::size_t>(maps.out_channel_of(i))].push_back(i);
+  ShiftTable shifts(maps.in);
+  const auto fill = [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    const auto weights = w.data<T>();
+    for (std::size_t m = 0; m < members.size(); ++m) {
+      result.mutable_data<T>()[m] = round_once<T>([&](mpfr_prec_t p) {
+        // The products and up to 2^20 additions per channel cost at most 21 bits of the radius; 32 more bits pay for them.
+        const mpfr_prec_t inner = p + 32;
+        Bounded sum(inner, static_cast<double>(from.data<T>()[m]));
+        for (const std::int64_t i : members[m]) {
+          Bounded term = shifts.at(maps.in_channel_of(i), inner);
+          term.times(Wide(inner, static_cast<double>(weights[static_cast<std::size_t>(i)])));
+          mpfr_add(sum.value.get(), sum.value.get(), term.value.get(), MPFR_RNDN);
+          mpfr_add(sum.magnitude.get(), sum.magnitude.get(), term.magnitude.get(), MPFR_RNDN);
+        }
+        for (const AffineStep& s : maps.out.steps()) act(sum, s, static_cast<std::int64_t>(m), inner, false);
+        Bounded rounded(p);
+        mpfr_set(rounded.value.get(), sum.value.get(), MPFR_RNDN);
+        mpfr_set(rounded.magnitude.get(), sum.magnitude.get(), MPFR_RNDN);
+        return rounded;
+      });
+    }
+  };
+  if (w.dtype() == DType::float64) fill(std::type_identity<double>{});
+  else fill(std::type_identity<float>{});
+  return result;
 }
 
 std::optional<std::string> not_finite(const Tensor& t) {

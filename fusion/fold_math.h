@@ -99,10 +99,17 @@ using ChannelOf = std::function<std::int64_t(std::int64_t)>;
 Tensor scale_weights(const Tensor& w, const ExactAffine& map, const ChannelOf& channel_of);
 /// s·b + t per channel; `bias` undefined() stands for zeros. Type `dtype`, shape [channels].
 Tensor map_bias(const Tensor& bias, const ExactAffine& map, std::int64_t channels, DType dtype);
-/// Bias of a convolution behind the map: b + Σ w·t over the elements of each output channel, rounded once. `in_channel_of` and
-/// `out_channel_of` take the element's index in `w`.
-Tensor bias_behind(const Tensor& bias, const Tensor& w, const ExactAffine& map, const ChannelOf& in_channel_of,
-                   const ChannelOf& out_channel_of, std::int64_t out_channels);
+/// A linear operator between two maps: `in` acts on its input channels (a normalization in front), `out` on its output channels.
+struct TwoSided {
+  ExactAffine in = {};
+  ExactAffine out = {};
+  ChannelOf in_channel_of = {};
+  ChannelOf out_channel_of = {};
+};
+/// w·s_in·s_out per element, rounded once.
+Tensor scale_weights(const Tensor& w, const TwoSided& maps);
+/// out(b + Σ w·t_in) per output channel, the sum over that channel's elements, rounded once. `bias` undefined() stands for zeros.
+Tensor map_bias(const Tensor& bias, const Tensor& w, const TwoSided& maps, std::int64_t channels);
 
 /// The first element that is not finite, as text ("element 12 is inf"); nullopt when all are finite.
 std::optional<std::string> not_finite(const Tensor& t);

@@ -101,10 +101,6 @@ std::optional<Decline> bn_mode(const RuleContext& ctx, const Node& node) {
   if (opset >= 14 && node.attributes.int_or("training_mode", 0) != 0) {
     return Decline{"BatchNormalization has training_mode=1: its statistics depend on the batch", "set training_mode=0"};
   }
-  if (opset < 7 && node.attributes.int_or("is_test", 0) == 0) {
-    return Decline{"BatchNormalization of opset " + std::to_string(opset) + " has is_test=0: training mode",
-                   "set is_test=1"};
-  }
   if (opset < 9 && node.attributes.int_or("spatial", 1) == 0) {
     return Decline{"BatchNormalization has spatial=0: its statistics are per element, not per channel"};
   }
@@ -143,15 +139,15 @@ ExactAffine gemm_beta(const RuleContext& ctx, const LinearOp& op) {
   return ExactAffine({{.kind = AffineStep::Kind::mul, .gamma = {static_cast<double>(beta)}}});
 }
 
-std::string stem_of(const RuleContext& ctx, const LinearOp& op, const char* role) {
+std::string constant_stem(const RuleContext& ctx, const LinearOp& op, const Node& node, bool weight) {
   const Graph& g = ctx.graph();
-  const ValueId v = role[0] == 'w' ? op.weight_value : op.bias_value;
+  const ValueId v = weight ? op.weight_value : op.bias_value;
   if (v.valid()) {
     const std::string& name = g.name(v);
-    return name.size() > 7 && name.find("_folded") != std::string::npos ? name : name + "_folded";
+    return name.find("_folded") != std::string::npos ? name : name + "_folded";
   }
-  const Node& node = g.node(op.node);
-  return (node.name.empty() ? g.name(node.outputs[0]) : node.name) + "_" + role + "_folded";
+  const std::string stem = node.name.empty() ? node.op_type : node.name;
+  return stem + (weight ? "_weight_folded" : "_bias_folded");
 }
 
 }  // namespace
@@ -210,7 +206,9 @@ std::variant<Decline, ExactAffine> batch_norm_steps(const RuleContext& ctx, Node
   const Graph& g = ctx.graph();
   if (auto why = bn_mode(ctx, node)) return *why;
   if (node.inputs.size() < 5) return Decline{"BatchNormalization has " + std::to_string(node.inputs.size()) + " inputs, expected 5"};
-  if (const FoldOrigin* known = ctx.origin(node.inputs[1]); known != nullptr && !known->source.defined()) {
+  const FoldOrigin* const known = ctx.origin(node.inputs[1]);
+  if (known != nullptr && !known->source.defined() &&
+      static_cast<std::int64_t>(known->steps->steps().front().gamma.size()) == channels) {
     return *known->steps;  // a BN made by a rule: its exact steps, not its rounded parameters
   }
   AffineStep step{.kind = AffineStep::Kind::batch_norm};
@@ -238,25 +236,28 @@ std::variant<Decline, ExactAffine> batch_norm_steps(const RuleContext& ctx, Node
   return steps;
 }
 
-std::variant<Decline, std::vector<double>> per_channel(const Tensor& k, const LinearOp& op) {
+ChannelTarget channel_target(const LinearOp& op) {
+  // Position of the channel axis counted from the end, where broadcasting aligns.
+  return {.dtype = op.weight.dtype(), .rank = op.rank, .channels = op.channels,
+          .from_end = op.kind == Kind::matmul ? 1 : op.rank - 1};
+}
+
+std::variant<Decline, std::vector<double>> per_channel(const Tensor& k, const ChannelTarget& to) {
   const Shape& s = k.shape();
-  if (k.dtype() != op.weight.dtype()) {
-    return Decline{"the constant is " + to_string(k.dtype()) + ", the weight is " + to_string(op.weight.dtype())};
+  if (k.dtype() != to.dtype) {
+    return Decline{"the constant is " + to_string(k.dtype()) + ", the weight is " + to_string(to.dtype)};
   }
-  if (op.rank < 0 ? s.rank() > 1 : s.rank() > op.rank) {
+  if (to.rank < 0 ? s.rank() > 1 : s.rank() > to.rank) {
     return Decline{"the constant has shape " + to_string(s) + ", whose rank is above that of the output (" +
-                       (op.rank < 0 ? std::string("unknown") : std::to_string(op.rank)) + ")",
+                       (to.rank < 0 ? std::string("unknown") : std::to_string(to.rank)) + ")",
                    "reshape the constant"};
   }
-  // Position of the channel axis counted from the end, where broadcasting aligns.
-  const std::int64_t from_end = op.kind == Kind::matmul ? 1 : op.rank - 1;
   for (std::int64_t i = 1; i <= s.rank(); ++i) {
-    const bool is_channel = i == from_end;
-    if (s[-i] == 1 || (is_channel && s[-i] == op.channels)) continue;
-    std::string per = "[" + std::to_string(op.channels);
-    for (std::int64_t j = 1; j < from_end; ++j) per += ", 1";
+    if (s[-i] == 1 || (i == to.from_end && s[-i] == to.channels)) continue;
+    std::string per = "[" + std::to_string(to.channels);
+    for (std::int64_t j = 1; j < to.from_end; ++j) per += ", 1";
     return Decline{"the constant has shape " + to_string(s) + ": aligned from the right it is not one value per output channel (" +
-                       std::to_string(op.channels) + " channels)",
+                       std::to_string(to.channels) + " channels)",
                    "give it the shape " + per + "]"};
   }
   return to_doubles(k);
@@ -282,17 +283,17 @@ std::variant<Decline, Folded> fold_behind(const RuleContext& ctx, const LinearOp
   return f;
 }
 
-void build_folded(RuleContext& ctx, const Folded& f, const std::vector<NodeId>& behind) {
+namespace {
+
+/// Writes the folded operator with output `out`; the operator itself is erased already and comes as a copy.
+void write_folded(RuleContext& ctx, const Folded& f, Node node, ValueId out, const TensorType& product_type) {
   const LinearOp& op = f.op;
-  Node node = ctx.node(op.node);
-  const ValueId out = ctx.node(behind.back()).outputs[0];
-  const ValueId w = f.same_weight ? op.weight_value : ctx.make_constant(stem_of(ctx, op, "weight"), f.weight);
-  const ValueId b = f.no_bias ? ValueId{} : ctx.make_constant(stem_of(ctx, op, "bias"), f.bias);
+  const std::string weight_stem = constant_stem(ctx, op, node, true);
+  const std::string bias_stem = constant_stem(ctx, op, node, false);
+  const ValueId w = f.same_weight ? op.weight_value : ctx.make_constant(weight_stem, f.weight);
+  const ValueId b = f.no_bias ? ValueId{} : ctx.make_constant(bias_stem, f.bias);
   if (!f.same_weight) ctx.set_origin(w, f.weight_origin);
   if (b.valid()) ctx.set_origin(b, f.bias_origin);
-  const TensorType inner_type = ctx.type(node.outputs[0]);
-  for (const NodeId n : behind) ctx.erase(n);
-  ctx.erase(op.node);
   node.inputs.resize(std::max<std::size_t>(node.inputs.size(), 2));
   node.inputs[1] = w;
   if (f.no_bias) {
@@ -301,7 +302,7 @@ void build_folded(RuleContext& ctx, const Folded& f, const std::vector<NodeId>& 
     return;
   }
   if (op.kind == Kind::matmul && op.rank != 2) {
-    const ValueId inner = ctx.make_value(ctx.graph().name(out) + "_product", inner_type);
+    const ValueId inner = ctx.make_value(ctx.graph().name(out) + "_product", product_type);
     const std::string name = node.name;
     node.outputs = {inner};
     ctx.add(std::move(node));
@@ -315,6 +316,26 @@ void build_folded(RuleContext& ctx, const Folded& f, const std::vector<NodeId>& 
   node.inputs[2] = b;
   node.outputs = {out};
   ctx.add(std::move(node));
+}
+
+}  // namespace
+
+void build_folded(RuleContext& ctx, const Folded& f, const std::vector<NodeId>& behind) {
+  Node node = ctx.node(f.op.node);
+  const ValueId out = ctx.node(behind.back()).outputs[0];
+  const TensorType product_type = ctx.type(node.outputs[0]);
+  for (const NodeId n : behind) ctx.erase(n);
+  ctx.erase(f.op.node);
+  write_folded(ctx, f, std::move(node), out, product_type);
+}
+
+ValueId build_folded_aside(RuleContext& ctx, const Folded& f) {
+  Node node = ctx.node(f.op.node);
+  const TensorType type = ctx.type(node.outputs[0]);
+  const ValueId out = ctx.make_value(ctx.graph().name(node.outputs[0]) + "_folded", type);
+  ctx.erase(f.op.node);
+  write_folded(ctx, f, std::move(node), out, type);
+  return out;
 }
 
 std::optional<Decline> mode_constraint(const RuleContext& ctx, NodeId n) {

@@ -43,8 +43,18 @@ std::variant<Decline, LinearOp> as_linear(const RuleContext& ctx, NodeId n);
 /// outputs, statistics per element, parameters not constant or of the wrong length or type, v+ε not positive.
 std::variant<Decline, ExactAffine> batch_norm_steps(const RuleContext& ctx, NodeId n, std::int64_t channels);
 
-/// `k` as one number per output channel of `op`, when right-aligned broadcasting makes it exactly that.
-std::variant<Decline, std::vector<double>> per_channel(const Tensor& k, const LinearOp& op);
+/// A value whose channels a constant operand may scale or shift.
+struct ChannelTarget {
+  DType dtype = DType::float32;
+  std::int64_t rank = -1;      ///< -1 unknown
+  std::int64_t channels = 0;
+  std::int64_t from_end = 1;   ///< channel axis counted from the end (1: the last)
+};
+ChannelTarget channel_target(const LinearOp& op);
+
+/// `k` as one number per channel (or one for all), when right-aligned broadcasting makes it exactly that and does not enlarge the
+/// output.
+std::variant<Decline, std::vector<double>> per_channel(const Tensor& k, const ChannelTarget& to);
 
 struct Folded {
   LinearOp op;
@@ -62,6 +72,10 @@ std::variant<Decline, Folded> fold_behind(const RuleContext& ctx, const LinearOp
 /// Replaces the operator and the nodes behind it (`behind`, root last) by one operator with new constants that writes the root's
 /// output. MatMul becomes Gemm when its output has rank 2, else MatMul and Add.
 void build_folded(RuleContext& ctx, const Folded& folded, const std::vector<NodeId>& behind);
+
+/// Replaces the operator alone by one with the new constants, under a new output value (its values changed, so the old name would
+/// lie); returns that value.
+ValueId build_folded_aside(RuleContext& ctx, const Folded& folded);
 
 /// Constraint that an AMCT mode puts on quantizable operators; nullopt when met, or in other modes.
 std::optional<Decline> mode_constraint(const RuleContext& ctx, NodeId n);

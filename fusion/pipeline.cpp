@@ -1,13 +1,14 @@
 #include "fusion/pipeline.h"
 
 #include <algorithm>
+#include <array>
 #include <set>
 #include <sstream>
 
 namespace assay {
 namespace {
 
-constexpr std::array stages = {Stage::clean, Stage::fold, Stage::quantized, Stage::fuse, Stage::finish};
+constexpr std::array stages = {Stage::clean, Stage::fold, Stage::forward, Stage::quantized, Stage::fuse, Stage::finish};
 
 /// Shell-like wildcards: * any text, ? one character.
 bool fits(const std::string& text, const std::string& glob, std::size_t t = 0, std::size_t p = 0) {
@@ -109,27 +110,26 @@ class Pipeline {
     explain_stage(s, rules, is_constant);
   }
 
-  /// One application; after it the search starts again with the first (largest) rule.
+  /// Applies the first rule, in its largest pattern, that fits anywhere; then the search starts again.
   bool apply_first(const std::vector<const Rewrite*>& rules, const IsConstant& is_constant) {
     const auto order = graph().topological_order();
     for (const Rewrite* rule : rules) {
-      bool applied = false;
-      for (const NodeId n : order) {
-        if (graph().alive(n) && apply_at(*rule, n, is_constant)) applied = true;
+      for (const Pattern& p : rule->patterns) {
+        bool applied = false;
+        for (const NodeId n : order) {
+          if (graph().alive(n) && apply_at(*rule, p, n, is_constant)) applied = true;
+        }
+        if (applied) return true;
       }
-      if (applied) return true;
     }
     return false;
   }
 
-  bool apply_at(const Rewrite& rule, NodeId n, const IsConstant& is_constant) {
-    for (const Pattern& p : rule.patterns) {
-      const auto match = match_at(graph(), n, p, is_constant);
-      if (!match || refusal(rule, *match)) continue;
-      apply(rule, *match);
-      return true;
-    }
-    return false;
+  bool apply_at(const Rewrite& rule, const Pattern& p, NodeId n, const IsConstant& is_constant) {
+    const auto match = match_at(graph(), n, p, is_constant);
+    if (!match || refusal(rule, *match)) return false;
+    apply(rule, *match);
+    return true;
   }
 
   std::optional<Decline> refusal(const Rewrite& rule, const Match& match) {

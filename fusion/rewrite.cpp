@@ -51,6 +51,7 @@ std::string to_string(Stage s) {
   switch (s) {
     case Stage::clean: return "clean";
     case Stage::fold: return "fold";
+    case Stage::forward: return "forward";
     case Stage::quantized: return "quantized";
     case Stage::fuse: return "fuse";
     case Stage::finish: return "finish";
@@ -102,6 +103,16 @@ bool RuleContext::same_shape(ValueId a, ValueId b) const {
   }
   return std::all_of(probes_.begin(), probes_.end(),
                      [&](const StaticTypes& p) { return known_equal(p.type(a), p.type(b)); });
+}
+
+std::vector<Shape> RuleContext::known_shapes(ValueId v) const {
+  if (type(v).known()) return {type(v).shape()};
+  std::vector<Shape> shapes;
+  for (const StaticTypes& p : probes_) {
+    if (!p.type(v).known()) return {};
+    shapes.push_back(p.type(v).shape());
+  }
+  return shapes;
 }
 
 const FoldOrigin* RuleContext::origin(ValueId v) const {

@@ -18,8 +18,9 @@
 
 namespace assay {
 
-/// Stages run one after the other, each to a fixpoint. `quantized` works on graphs that hold QuantizeLinear nodes.
-enum class Stage { clean, fold, quantized, fuse, finish };
+/// Stages run one after the other, each to a fixpoint: clean up and recognize; fold backward; fold forward (only what could not go
+/// backward); rules for graphs that hold QuantizeLinear nodes; fuse into the operator in front; what is then left.
+enum class Stage { clean, fold, forward, quantized, fuse, finish };
 std::string to_string(Stage s);
 
 class ExactAffine;
@@ -28,6 +29,7 @@ class ExactAffine;
 struct FoldOrigin {
   Tensor source = {};                               ///< original tensor; undefined() for an absent bias
   std::shared_ptr<const ExactAffine> steps = {};    ///< per-channel steps applied to it, exact
+  bool forward = false;                             ///< the source is itself the end of a forward fold
 };
 
 /// What guard and build see. Reading is for both; editing is for build only.
@@ -49,6 +51,9 @@ class RuleContext {
   /// Equal shapes for sure: same rank, every size known and equal, or equal under two different fillings of the unknown sizes
   /// of the graph inputs.
   bool same_shape(ValueId a, ValueId b) const;
+  /// The shape of a value when it is known, else its shapes under two fillings of the graph's unknown input sizes; empty when
+  /// neither is known.
+  std::vector<Shape> known_shapes(ValueId v) const;
   const FoldOrigin* origin(ValueId v) const;
 
   // ---- editing
