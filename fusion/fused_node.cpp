@@ -1,18 +1,9 @@
 #include "fusion/fused_node.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 
 namespace assay {
 namespace {
-
-constexpr std::array bases = {"ConvTranspose", "Conv", "Gemm", "MatMul", "Add"};
-constexpr std::array activations = {"Relu", "Clip", "HardSwish", "HardSigmoid", "Sigmoid", "Tanh", "LeakyRelu", "Silu"};
-
-bool known_activation(const std::string& name) {
-  return name.empty() || std::find(activations.begin(), activations.end(), name) != activations.end();
-}
 
 /// A Clip bound given as an input: nothing when absent.
 std::variant<Decline, std::optional<float>> bound_input(const RuleContext& ctx, const Node& node, std::size_t i) {
@@ -48,8 +39,13 @@ std::variant<Decline, Activation> clip(const RuleContext& ctx, const Node& node)
   return a;
 }
 
-std::string operator_of(const Node& node) {
-  return node.domain.empty() || node.domain == assay_domain ? node.op_type : std::string();
+/// Spatial axes of a convolution; 0 for the others.
+std::size_t spatial_axes(const RuleContext& ctx, const Node& node, const std::string& base) {
+  if (base != "Conv" && base != "ConvTranspose") return 0;
+  const auto kernel = node.attributes.ints_or("kernel_shape", {});
+  if (!kernel.empty()) return kernel.size();
+  const std::int64_t rank = std::max(ctx.rank(node.inputs[1]), ctx.rank(node.inputs[0]));
+  return rank > 2 ? static_cast<std::size_t>(rank - 2) : 0;
 }
 
 }  // namespace
@@ -58,38 +54,39 @@ std::variant<Decline, Activation> as_activation(const RuleContext& ctx, NodeId n
   const Node& node = ctx.node(n);
   if (node.is("Clip")) return clip(ctx, node);
   Activation a{.type = node.op_type};
-  if (node.is("LeakyRelu")) a.attributes.set("alpha", node.attributes.float_or("alpha", 0.01F));
+  if (node.is("LeakyRelu")) a.attributes.set("act_alpha", node.attributes.float_or("alpha", 0.01F));
+  if (node.is("Elu")) a.attributes.set("act_alpha", node.attributes.float_or("alpha", 1.0F));
+  if (node.is("Gelu")) a.attributes.set("approximate", node.attributes.string_or("approximate", "none"));
   if (node.is("HardSigmoid")) {
-    a.attributes.set("alpha", node.attributes.float_or("alpha", 0.2F));
-    a.attributes.set("beta", node.attributes.float_or("beta", 0.5F));
+    a.attributes.set("act_alpha", node.attributes.float_or("alpha", 0.2F));
+    a.attributes.set("act_beta", node.attributes.float_or("beta", 0.5F));
   }
   return a;
 }
 
-std::optional<FusedParts> fused_parts(const Node& node) {
-  const std::string type = operator_of(node);
-  for (const std::string base : bases) {
-    if (type.rfind(base, 0) != 0) continue;
-    FusedParts parts{.base = base};
-    std::string rest = type.substr(base.size());
-    if (base != "Add" && rest.rfind("Add", 0) == 0) {
-      parts.add = true;
-      rest = rest.substr(3);
-    }
-    if (!known_activation(rest)) continue;
-    parts.activation = rest;
-    if (node.domain.empty() && (parts.add || !rest.empty())) continue;
-    return parts;
+std::optional<Decline> cannot_fuse(const RuleContext& ctx, NodeId n) {
+  const Node& node = ctx.node(n);
+  if (node.attributes.has("output_shape")) {
+    return Decline{describe(node) + " has output_shape, which the fused operator does not", "write pads and output_padding"};
+  }
+  const std::string base = node.domain.empty() ? node.op_type : parse_fused(node.op_type)->base;
+  const bool convolution = base == "Conv" || base == "ConvTranspose";
+  if (convolution && spatial_axes(ctx, node, base) == 0) {
+    return Decline{"the number of spatial axes of " + describe(node) + " is not known", "give it a kernel_shape"};
   }
   return std::nullopt;
 }
 
-Node with_parts(const Node& node, ValueId residual, const std::optional<Activation>& activation) {
-  const auto parts = fused_parts(node);
-  ASSAY_ASSERT(parts.has_value() && parts->activation.empty());
-  Node fused = node;
+Node with_parts(const RuleContext& ctx, NodeId n, ValueId residual, const std::optional<Activation>& activation) {
+  Node fused = ctx.node(n);
+  FusedForm form{.base = fused.op_type};
+  if (fused.domain == assay_domain) form = *parse_fused(fused.op_type);
+  ASSAY_ASSERT(form.activation.empty() && !(form.add && residual.valid()));
+  form.add = form.add || residual.valid();
+  if (activation) form.activation = activation->type;
+  const std::size_t axes = spatial_axes(ctx, fused, form.base);
   fused.domain = assay_domain;
-  fused.op_type = parts->base + (parts->add || residual.valid() ? "Add" : "") + (activation ? activation->type : "");
+  fused.op_type = fused_type(form);
   if (residual.valid()) {
     fused.inputs.resize(4);
     fused.inputs[3] = residual;
@@ -98,6 +95,7 @@ Node with_parts(const Node& node, ValueId residual, const std::optional<Activati
     for (const auto& [name, value] : activation->attributes.items()) fused.attributes.set(name, value);
   }
   fused.attributes.set("rounding", std::string("staged"));
+  complete_fused_attributes(fused, axes);
   return fused;
 }
 

@@ -120,6 +120,11 @@ const FoldOrigin* RuleContext::origin(ValueId v) const {
   return it == origins_.end() ? nullptr : &it->second;
 }
 
+NodeId RuleContext::add(Node node) {
+  if (node.domain == assay_domain) g_.info.opsets[assay_domain] = 1;
+  return g_.add_node(std::move(node));
+}
+
 ValueId RuleContext::make_constant(const std::string& stem, Tensor t) {
   const ValueId v = g_.add_initializer(g_.fresh_name(stem), std::move(t));
   made.push_back(v);

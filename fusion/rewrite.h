@@ -58,7 +58,8 @@ class RuleContext {
 
   // ---- editing
   void erase(NodeId n) { g_.erase_node(n); }
-  NodeId add(Node node) { return g_.add_node(std::move(node)); }
+  /// Adds a node; one of Assay's own domain makes the graph import that domain.
+  NodeId add(Node node);
   /// A new initializer called `stem` or, when that is taken, stem_1 ...; listed in the log.
   ValueId make_constant(const std::string& stem, Tensor t);
   ValueId make_value(const std::string& stem, const TensorType& type);

@@ -36,7 +36,7 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
 
 void build(RuleContext& ctx, const Match& match) {
   const auto plan = std::any_cast<Plan>(std::move(ctx.scratch));
-  Node fused = with_parts(ctx.node(match.node("add")), {}, plan.activation);
+  Node fused = with_parts(ctx, match.node("add"), {}, plan.activation);
   fused.outputs = {ctx.node(match.root).outputs[0]};
   ctx.erase(match.root);
   ctx.erase(match.node("add"));

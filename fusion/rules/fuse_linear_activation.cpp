@@ -10,11 +10,9 @@
 namespace assay {
 namespace {
 
-const std::string with_residual =
-    std::string(linear_types) + "|ai.assay.ConvAdd|ai.assay.ConvTransposeAdd|ai.assay.GemmAdd|ai.assay.MatMulAdd";
-
 std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
   if (ctx.node(match.root).inputs[0] != ctx.node(match.node("op")).outputs[0]) return Decline{};
+  if (auto why = cannot_fuse(ctx, match.node("op"))) return why;
   const auto activation = as_activation(ctx, match.root);
   if (const auto* why = std::get_if<Decline>(&activation)) return *why;
   ctx.scratch = std::get<Activation>(activation);
@@ -23,7 +21,7 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
 
 void build(RuleContext& ctx, const Match& match) {
   const auto activation = std::any_cast<Activation>(std::move(ctx.scratch));
-  Node fused = with_parts(ctx.node(match.node("op")), {}, activation);
+  Node fused = with_parts(ctx, match.node("op"), {}, activation);
   fused.outputs = {ctx.node(match.root).outputs[0]};
   ctx.erase(match.root);
   ctx.erase(match.node("op"));
@@ -41,7 +39,7 @@ const RegisterRewrite registered{{
     .name = "fuse_linear_activation",
     .stage = Stage::fuse,
     .summary = "Conv|ConvTranspose|Gemm|MatMul (+ residual Add) + activation -> ConvRelu, ConvAddRelu, ...",
-    .patterns = {op(activation_types, "act", {op(with_residual, "op")})},
+    .patterns = {op(activation_types, "act", {op(may_take_activation, "op")})},
     .rows = {"M5"},
     .sets = {"bn-add-relu"},
     .verdict = "E0",

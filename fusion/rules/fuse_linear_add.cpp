@@ -15,6 +15,7 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
   if (ctx.constant(r) != nullptr) return Decline{};
   const ValueId product = ctx.node(match.node("op")).outputs[0];
   if (r == product) return Decline{};
+  if (auto why = cannot_fuse(ctx, match.node("op"))) return why;
   const DType a = ctx.type(product).dtype;
   const DType b = ctx.type(r).dtype;
   if (a != b && a != DType::undefined && b != DType::undefined) {
@@ -29,7 +30,7 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
 }
 
 void build(RuleContext& ctx, const Match& match) {
-  Node fused = with_parts(ctx.node(match.node("op")), match.value("residual"), std::nullopt);
+  Node fused = with_parts(ctx, match.node("op"), match.value("residual"), std::nullopt);
   fused.outputs = {ctx.node(match.root).outputs[0]};
   ctx.erase(match.root);
   ctx.erase(match.node("op"));

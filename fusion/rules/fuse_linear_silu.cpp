@@ -11,7 +11,7 @@ namespace assay {
 namespace {
 
 void build(RuleContext& ctx, const Match& match) {
-  Node fused = with_parts(ctx.node(match.node("op")), {}, Activation{.type = "Silu"});
+  Node fused = with_parts(ctx, match.node("op"), {}, Activation{.type = "Silu"});
   fused.outputs = {ctx.node(match.root).outputs[0]};
   ctx.erase(match.root);
   ctx.erase(match.node("gate"));
@@ -20,9 +20,7 @@ void build(RuleContext& ctx, const Match& match) {
 }
 
 Pattern form() {
-  const std::string types =
-      std::string(linear_types) + "|ai.assay.ConvAdd|ai.assay.ConvTransposeAdd|ai.assay.GemmAdd|ai.assay.MatMulAdd";
-  const Pattern front = op(types, "op");
+  const Pattern front = op(may_take_activation, "op");
   return commutative(op("Mul", "mul", {front, op("Sigmoid", "gate", {front})}));
 }
 
