@@ -1,9 +1,7 @@
 #include "quant/unfuse.h"
 
-#include <array>
-
-#include "fusion/fused_node.h"
 #include "runtime/op.h"
+#include "runtime/ops/fused.h"
 
 namespace assay {
 namespace {
@@ -39,24 +37,24 @@ void add_silu(Graph& g, ValueId in, ValueId out, const std::string& name) {
       {.name = g.fresh_node_name(name), .op_type = "Mul", .inputs = {in, gate}, .outputs = {out}});
 }
 
-void add_activation(Graph& g, const Node& fused, const std::string& type, ValueId in) {
+void add_activation(Graph& g, const Node& fused, const FusedForm& form, ValueId in) {
   const ValueId out = fused.outputs[0];
   const std::string name = fused.name + "_activation";
-  if (type == "Silu") return add_silu(g, in, out, name);
-  Node node{.name = g.fresh_node_name(name), .op_type = type, .inputs = {in}, .outputs = {out}};
-  if (type == "Clip") add_bounds(g, fused.attributes, node);
-  for (const char* key : {"alpha", "beta"}) {
-    const bool takes =
-        type == "HardSigmoid" || (type == "LeakyRelu" && std::string(key) == "alpha");
-    if (takes && fused.attributes.has(key))
-      node.attributes.set(key, fused.attributes.float_or(key, 0));
-  }
+  if (form.activation == "Silu") return add_silu(g, in, out, name);
+  Node node{.name = g.fresh_node_name(name),
+            .op_type = form.activation,
+            .inputs = {in},
+            .outputs = {out}};
+  if (form.activation == "Clip")
+    add_bounds(g, fused.attributes, node);
+  else
+    node.attributes = activation_attributes(form, fused.attributes);
   g.add_node(std::move(node));
 }
 
 void split(Graph& g, NodeId n) {
   const Node fused = g.node(n);
-  const FusedParts parts = *fused_parts(fused);
+  const FusedForm parts = *parse_fused(fused.op_type);
   const ValueId out = fused.outputs[0];
   g.erase_node(n);
   const auto inner = [&](const char* suffix, bool last) {
@@ -65,7 +63,7 @@ void split(Graph& g, NodeId n) {
   Node base{.name = fused.name,
             .op_type = parts.base,
             .inputs = fused.inputs,
-            .attributes = without(fused.attributes, {"min", "max", "rounding"})};
+            .attributes = without(fused.attributes, {"min", "max", "rounding", "act_alpha", "act_beta", "approximate"})};
   const bool activation_owns_alpha = parts.base != "Gemm";
   if (activation_owns_alpha) base.attributes = without(base.attributes, {"alpha", "beta"});
   if (parts.add) base.inputs.resize(3);
@@ -81,7 +79,7 @@ void split(Graph& g, NodeId n) {
                 .outputs = {sum}});
     last = sum;
   }
-  if (!parts.activation.empty()) add_activation(g, fused, parts.activation, last);
+  if (!parts.activation.empty()) add_activation(g, fused, parts, last);
 }
 
 }  // namespace
@@ -89,7 +87,7 @@ void split(Graph& g, NodeId n) {
 Graph unfuse(const Graph& g) {
   Graph out = g;
   for (const NodeId n : g.node_ids()) {
-    if (g.node(n).domain == assay_domain && fused_parts(g.node(n))) split(out, n);
+    if (g.node(n).domain == assay_domain && parse_fused(g.node(n).op_type)) split(out, n);
   }
   out.verify();
   return out;
