@@ -36,13 +36,13 @@ std::variant<Decline, LinearOp> branch_at(const RuleContext& ctx, ValueId v) {
   const Graph& g = ctx.graph();
   const NodeId n = v.valid() ? g.value(v).producer : NodeId{};
   if (!n.valid()) return Decline{"branch '" + (v.valid() ? g.name(v) : "") + "' of Concat is not computed by a linear operator"};
-  if (g.use_count(v) != 1) {
-    return Decline{"branch '" + g.name(v) + "' of Concat has " + std::to_string(g.use_count(v)) + " readers",
-                   "give the other reader its own operator"};
-  }
   auto linear = as_linear(ctx, n);
   if (const Decline* why = declined(linear)) {
     if (why->reason.empty()) return Decline{"branch '" + g.name(v) + "' of Concat comes from " + describe(g.node(n)) + ", which is not linear"};
+  }
+  if (g.use_count(v) != 1) {
+    return Decline{"branch '" + g.name(v) + "' of Concat has " + std::to_string(g.use_count(v)) + " readers",
+                   "give the other reader its own operator"};
   }
   return linear;
 }

@@ -39,10 +39,16 @@ bool padded(const Node& node) {
   return mode != "VALID" && std::any_of(pads.begin(), pads.end(), [](std::int64_t p) { return p != 0; });
 }
 
+bool all_zero(const ExactAffine& steps, std::int64_t channels) {
+  for (std::int64_t c = 0; c < channels; ++c) {
+    if (!steps.shift_is_zero(c)) return false;
+  }
+  return true;
+}
+
 std::optional<Decline> illegal(const RuleContext& ctx, const LinearOp& op, const ExactAffine& steps, std::int64_t channels) {
   const Node& node = ctx.node(op.node);
   if (op.kind == LinearOp::Kind::conv_transpose) return Decline{"the borders of a ConvTranspose sum over fewer taps"};
-  if (op.group != 1) return Decline{"group = " + std::to_string(op.group) + ", expected 1"};
   if (op.kind == LinearOp::Kind::gemm &&
       (node.attributes.int_or("transA", 0) != 0 || node.attributes.float_or("alpha", 1) != 1.0F)) {
     return Decline{"Gemm has transA or alpha other than 1", "set transA = 0 and alpha = 1"};
@@ -88,6 +94,7 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
   if (const Decline* why = declined(linear)) return *why;
   const LinearOp& op = std::get<LinearOp>(linear);
   const std::int64_t channels = in_channels(op);
+  if (op.kind == LinearOp::Kind::conv && op.group != 1) return Decline{"group = " + std::to_string(op.group) + ", expected 1"};
   const auto found = batch_norm_steps(ctx, bn, channels);
   if (const Decline* why = declined(found)) return *why;
   const ExactAffine& steps = std::get<ExactAffine>(found);
@@ -101,8 +108,11 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
   }
   ForwardPlan plan{.op = op, .weight = {}, .bias = {}};
   plan.weight = scale_weights(w.source, TwoSided{steps, *w.steps, in_channel_of(op), op.channel_of()});
-  plan.bias = map_bias(b.source, w.source, TwoSided{steps, behind, in_channel_of(op), op.channel_of()}, op.channels);
+  // Without a shift no bias appears: adding +0 would turn an exact −0 into +0.
+  const bool shifts = !all_zero(steps, channels);
+  if (shifts || op.bias_value.valid()) plan.bias = map_bias(b.source, w.source, TwoSided{steps, behind, in_channel_of(op), op.channel_of()}, op.channels);
   for (const Tensor* t : {&plan.weight, &plan.bias}) {
+    if (!t->defined()) continue;
     if (const auto why = not_finite(*t)) return Decline{"a folded constant of " + op.text(ctx.graph()) + " is not finite: " + *why};
   }
   ctx.scratch = std::move(plan);
@@ -113,15 +123,15 @@ void build(RuleContext& ctx, const Match& match) {
   const auto plan = std::any_cast<ForwardPlan>(std::move(ctx.scratch));
   const NodeId bn = match.node("bn");
   Node node = ctx.node(match.root);
-  node.inputs.resize(3);
+  node.inputs.resize(plan.bias.defined() ? 3 : 2);
   node.inputs[0] = ctx.node(bn).inputs[0];
   const std::string stem = node.name.empty() ? ctx.graph().name(node.outputs[0]) : node.name;
   ctx.erase(match.root);
   ctx.erase(bn);
   node.inputs[1] = ctx.make_constant(stem + "_weight_forward", plan.weight);
-  node.inputs[2] = ctx.make_constant(stem + "_bias_forward", plan.bias);
+  if (plan.bias.defined()) node.inputs[2] = ctx.make_constant(stem + "_bias_forward", plan.bias);
   ctx.set_origin(node.inputs[1], {.source = plan.weight, .steps = std::make_shared<const ExactAffine>(), .forward = true});
-  if (plan.op.kind == LinearOp::Kind::matmul) node.op_type = "Gemm";
+  if (plan.op.kind == LinearOp::Kind::matmul && plan.bias.defined()) node.op_type = "Gemm";
   ctx.add(std::move(node));
 }
 

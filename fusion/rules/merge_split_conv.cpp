@@ -140,7 +140,7 @@ const RegisterRewrite registered{{
     .name = "merge_split_conv",
     .stage = Stage::fuse,
     .summary = "Split + N Conv + Concat -> one grouped Conv",
-    .patterns = {op("Concat", "concat", {op("Conv", "first", {op("Split", "split")})})},
+    .patterns = {op("Concat", "concat", {shared(op("Conv", "first", {any("slice")}))})},
     .rows = {"F7", "M2"},
     .sets = {"amct-onnx", "amct-tf"},
     .verdict = "E0",

@@ -101,6 +101,14 @@ std::optional<Decline> scalar_is(const RuleContext& ctx, const Match& m, const c
   return Decline{};  // another formula, not a near-match
 }
 
+/// v+ε is symmetric, and either operand may be the scalar: ε is the one that is, v the other.
+Match with_roles(const RuleContext& ctx, Match m) {
+  if (ctx.constant(m.value("eps"))->numel() != 1 && ctx.constant(m.value("var"))->numel() == 1) {
+    std::swap(m.values.at("eps"), m.values.at("var"));
+  }
+  return m;
+}
+
 std::variant<Decline, float> epsilon_of(const RuleContext& ctx, const Match& m) {
   const Tensor& t = *ctx.constant(m.value("eps"));
   const std::string name = "'" + ctx.graph().name(m.value("eps")) + "'";
@@ -174,7 +182,7 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& m) {
   if (ctx.graph().opset() < 7) return Decline{"opset " + std::to_string(ctx.graph().opset()) + " is below 7", "convert the model"};
   if (auto why = amct_refuses(ctx, m.value("x"))) return why;
   BnParts parts;
-  if (auto why = read_parts(ctx, m, parts)) return why;
+  if (auto why = read_parts(ctx, with_roles(ctx, m), parts)) return why;
   ctx.scratch = std::move(parts);
   return std::nullopt;
 }
