@@ -50,6 +50,16 @@ std::size_t spatial_axes(const RuleContext& ctx, const Node& node, const std::st
 
 }  // namespace
 
+std::optional<Decline> cannot_write(const RuleContext& ctx, NodeId n) {
+  const std::int64_t opset = ctx.graph().opset();
+  const std::string& type = ctx.node(n).op_type;
+  const bool has_numbers = type == "LeakyRelu" || type == "Elu" || type == "HardSigmoid" || (type == "Clip" && opset == 11);
+  if (!has_numbers || opset >= 12) return std::nullopt;
+  return Decline{"a fused " + type + " cannot be written at opset " + std::to_string(opset) +
+                     ": its numbers are attributes of a function, which need the Constant of opset 12",
+                 "convert the model to opset 12"};
+}
+
 std::variant<Decline, Activation> as_activation(const RuleContext& ctx, NodeId n) {
   const Node& node = ctx.node(n);
   if (node.is("Clip")) return clip(ctx, node);

@@ -27,6 +27,9 @@ struct Activation {
 /// type, or (float64 graphs) not a float32 number.
 std::variant<Decline, Activation> as_activation(const RuleContext& ctx, NodeId n);
 
+/// Why the activation cannot be part of a fused node that is written as a function of an ONNX file; nullopt when it can.
+std::optional<Decline> cannot_write(const RuleContext& ctx, NodeId n);
+
 /// Why a linear node cannot become a fused one (an attribute that the fused form does not have); nullopt when it can.
 std::optional<Decline> cannot_fuse(const RuleContext& ctx, NodeId n);
 

@@ -28,6 +28,7 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
                        ", not known to be equal",
                    "expand the smaller operand, or fix the input sizes"};
   }
+  if (auto why = cannot_write(ctx, match.root)) return why;
   const auto activation = as_activation(ctx, match.root);
   if (const auto* why = std::get_if<Decline>(&activation)) return *why;
   ctx.scratch = Plan{std::get<Activation>(activation)};
@@ -52,7 +53,7 @@ const RegisterRewrite registered{{
     .sets = {"bn-add-relu"},
     .verdict = "E0",
     .proof = {"bits"},
-    .refusals = {"second reader", "inner graph output", "captured by a subgraph", "broadcast shape", "dtype", "Clip bound"},
+    .refusals = {"second reader", "inner graph output", "captured by a subgraph", "broadcast shape", "dtype", "Clip bound", "numbers at opset < 12"},
     .test = "rules/fuse_add_activation_test.cpp",
     .guard = guard,
     .build = build,

@@ -13,6 +13,7 @@ namespace {
 std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
   if (ctx.node(match.root).inputs[0] != ctx.node(match.node("op")).outputs[0]) return Decline{};
   if (auto why = cannot_fuse(ctx, match.node("op"))) return why;
+  if (auto why = cannot_write(ctx, match.root)) return why;
   const auto activation = as_activation(ctx, match.root);
   if (const auto* why = std::get_if<Decline>(&activation)) return *why;
   ctx.scratch = std::get<Activation>(activation);
@@ -44,7 +45,7 @@ const RegisterRewrite registered{{
     .sets = {"bn-add-relu"},
     .verdict = "E0",
     .proof = {"bits"},
-    .refusals = {"second reader", "inner graph output", "captured by a subgraph", "Clip bound", "activation outside the set"},
+    .refusals = {"second reader", "inner graph output", "captured by a subgraph", "Clip bound", "numbers at opset < 12", "activation outside the set"},
     .test = "rules/fuse_linear_activation_test.cpp",
     .guard = guard_relu_only,
     .build = build,
