@@ -21,17 +21,19 @@ std::optional<Decline> plan_bn_step(RuleContext& ctx, const Match& match, Affine
   const NodeId bn = match.node("bn");
   const std::int64_t channels = bn_channels(ctx, bn);
   if (channels < 0) {
-    return Decline{"the scale of BatchNormalization is not constant or may be overridden", "make it an initializer"};
+    return Decline{"the scale of BatchNormalization is not constant or may be overridden",
+                   "make it an initializer"};
   }
   const auto before = batch_norm_steps(ctx, bn, channels);
   if (const Decline* why = declined(before)) return *why;
   const std::int64_t rank = ctx.rank(ctx.node(bn).outputs[0]);
   const DType dtype = ctx.constant(ctx.node(bn).inputs[1])->dtype();
-  const auto k = per_channel(*ctx.constant(match.value("k")),
-                             {.dtype = dtype, .rank = rank, .channels = channels, .from_end = rank - 1});
+  const auto k =
+      per_channel(*ctx.constant(match.value("k")),
+                  {.dtype = dtype, .rank = rank, .channels = channels, .from_end = rank - 1});
   if (const Decline* why = declined(k)) return *why;
-  const ExactAffine steps =
-      std::get<ExactAffine>(before).then(AffineStep{.kind = kind, .gamma = std::get<std::vector<double>>(k)});
+  const ExactAffine steps = std::get<ExactAffine>(before).then(
+      AffineStep{.kind = kind, .gamma = std::get<std::vector<double>>(k)});
   if (const auto why = steps.undefined_at(channels)) return Decline{*why};
   // γ and β of the first step go through the later ones.
   const AffineStep& first = steps.steps().front();
@@ -40,9 +42,11 @@ std::optional<Decline> plan_bn_step(RuleContext& ctx, const Match& match, Affine
     return convert(Tensor::of<double>(Shape{channels}, std::span<const double>(v)), dtype);
   };
   const ChannelOf itself = [](std::int64_t i) { return i; };
-  BnPlan plan{scale_weights(tensor(first.gamma), later, itself), map_bias(tensor(first.beta), later, channels, dtype), steps};
+  BnPlan plan{scale_weights(tensor(first.gamma), later, itself),
+              map_bias(tensor(first.beta), later, channels, dtype), steps};
   for (const Tensor* t : {&plan.gamma, &plan.beta}) {
-    if (const auto why = not_finite(*t)) return Decline{"the new parameter of BatchNormalization is not finite: " + *why};
+    if (const auto why = not_finite(*t))
+      return Decline{"the new parameter of BatchNormalization is not finite: " + *why};
   }
   ctx.scratch = std::move(plan);
   return std::nullopt;
@@ -63,9 +67,9 @@ void build_bn_step(RuleContext& ctx, const Match& match) {
 }
 
 std::vector<std::string> bn_step_refusals() {
-  return {"second reader",         "inner graph output", "captured by a subgraph", "non-constant parameter", "training mode",
-          "extra outputs",         "broadcast shape",    "dtype",                  "division by 0",          "non-finite result",
-          "caller-fed operand"};
+  return {"second reader", "inner graph output", "captured by a subgraph", "non-constant parameter",
+          "training mode", "extra outputs",      "broadcast shape",        "dtype",
+          "division by 0", "non-finite result",  "caller-fed operand"};
 }
 
 }  // namespace assay

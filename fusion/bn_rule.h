@@ -5,7 +5,8 @@
 
 namespace assay {
 
-/// Works out the new γ and β for `kind` with the constant "k" behind "bn"; keeps the plan in the context.
+/// Works out the new γ and β for `kind` with the constant "k" behind "bn"; keeps the plan in the
+/// context.
 std::optional<Decline> plan_bn_step(RuleContext& ctx, const Match& match, AffineStep::Kind kind);
 void build_bn_step(RuleContext& ctx, const Match& match);
 std::vector<std::string> bn_step_refusals();

@@ -27,7 +27,8 @@ class Wide {
   mpfr_t x_;
 };
 
-/// A value with the sum of the magnitudes of its terms: the error is at most 2^(10-p) of the latter.
+/// A value with the sum of the magnitudes of its terms: the error is at most 2^(10-p) of the
+/// latter.
 struct Bounded {
   Wide value;
   Wide magnitude;
@@ -51,7 +52,8 @@ double at(const std::vector<double>& v, std::int64_t channel) {
   return v.size() == 1 ? v[0] : v[static_cast<std::size_t>(channel)];
 }
 
-/// γ/√(v+ε). v+ε of two doubles is kept exactly enough: the sum is computed at 2200 bits, more than their range needs.
+/// γ/√(v+ε). v+ε of two doubles is kept exactly enough: the sum is computed at 2200 bits, more than
+/// their range needs.
 Wide bn_factor(const AffineStep& s, std::int64_t c, mpfr_prec_t p) {
   Wide sum(2200, at(s.var, c));
   mpfr_add_d(sum.get(), sum.get(), s.epsilon, MPFR_RNDN);
@@ -72,7 +74,8 @@ void act(Bounded& x, const AffineStep& s, std::int64_t c, mpfr_prec_t p, bool li
       if (!linear) x.plus(Wide(p, at(s.beta, c)));
       return;
     }
-    case Kind::mul: return x.times(Wide(p, at(s.gamma, c)));
+    case Kind::mul:
+      return x.times(Wide(p, at(s.gamma, c)));
     case Kind::div: {
       Wide k(p, 1.0);
       mpfr_div_d(k.get(), k.get(), at(s.gamma, c), MPFR_RNDN);
@@ -84,7 +87,8 @@ void act(Bounded& x, const AffineStep& s, std::int64_t c, mpfr_prec_t p, bool li
     case Kind::sub:
       if (!linear) x.plus(Wide(p, -at(s.gamma, c)));
       return;
-    case Kind::negate: return x.times(Wide(p, -1.0));
+    case Kind::negate:
+      return x.times(Wide(p, -1.0));
   }
 }
 
@@ -134,12 +138,14 @@ T round_once(Compute&& compute) {
     r = round_interval<T>(compute(p));
     if (r.low == r.high) break;
   }
-  if (r.low == r.high) return r.low == 0 && std::signbit(r.low) != std::signbit(r.high) ? T(0) : r.low;
+  if (r.low == r.high)
+    return r.low == 0 && std::signbit(r.low) != std::signbit(r.high) ? T(0) : r.low;
   return even_one(r.low, r.high);
 }
 
-/// Fast product: the scale as a double is within 2^-53 of the exact one, so the double product is within 2^-52 of the exact
-/// product. Its rounding to float is decided unless the 29 bits below the float's last lie within 4 units of a tie.
+/// Fast product: the scale as a double is within 2^-53 of the exact one, so the double product is
+/// within 2^-52 of the exact product. Its rounding to float is decided unless the 29 bits below the
+/// float's last lie within 4 units of a tie.
 bool decided_in_double(double product) {
   const double size = std::fabs(product);
   if (!(size >= 0x1p-125 && size < 0x1p127)) return product == 0;
@@ -148,7 +154,8 @@ bool decided_in_double(double product) {
 }
 
 template <class T>
-void scale_all(std::span<const T> w, std::span<T> out, const ExactAffine& map, const ChannelOf& channel_of) {
+void scale_all(std::span<const T> w, std::span<T> out, const ExactAffine& map,
+               const ChannelOf& channel_of) {
   std::vector<double> scales;
   std::vector<char> known;
   for (std::size_t i = 0; i < w.size(); ++i) {
@@ -185,7 +192,9 @@ class ShiftTable {
   std::map<std::pair<std::int64_t, mpfr_prec_t>, Bounded> known_;
 };
 
-Tensor undefined_bias(std::int64_t channels, DType dtype) { return Tensor::zeros(dtype, Shape{channels}); }
+Tensor undefined_bias(std::int64_t channels, DType dtype) {
+  return Tensor::zeros(dtype, Shape{channels});
+}
 
 }  // namespace
 
@@ -250,14 +259,15 @@ std::optional<std::string> ExactAffine::undefined_at(std::int64_t channels) cons
     for (std::int64_t c = 0; c < channels; ++c) {
       const std::string where = "channel " + std::to_string(c);
       for (const auto* list : {&s.gamma, &s.beta, &s.mean, &s.var}) {
-        if (!list->empty() && !std::isfinite(at(*list, c))) return where + " has a parameter that is not finite";
+        if (!list->empty() && !std::isfinite(at(*list, c)))
+          return where + " has a parameter that is not finite";
       }
       if (s.kind == Kind::div && at(s.gamma, c) == 0) return where + " divides by 0";
       if (s.kind != Kind::batch_norm) continue;
       // A sum of two finite doubles has the right sign also after rounding.
       if (!(at(s.var, c) + s.epsilon > 0)) {
-        return where + " has variance " + std::to_string(at(s.var, c)) + " and epsilon " + std::to_string(s.epsilon) +
-               ", whose sum is not positive";
+        return where + " has variance " + std::to_string(at(s.var, c)) + " and epsilon " +
+               std::to_string(s.epsilon) + ", whose sum is not positive";
       }
     }
   }
@@ -291,11 +301,14 @@ Tensor map_bias(const Tensor& bias, const ExactAffine& map, std::int64_t channel
     const auto in = from.data<T>();
     const auto to = out.mutable_data<T>();
     for (std::int64_t c = 0; c < channels; ++c) {
-      to[static_cast<std::size_t>(c)] = map.apply<T>(in[in.size() == 1 ? 0 : static_cast<std::size_t>(c)], c);
+      to[static_cast<std::size_t>(c)] =
+          map.apply<T>(in[in.size() == 1 ? 0 : static_cast<std::size_t>(c)], c);
     }
   };
-  if (dtype == DType::float64) fill(std::type_identity<double>{});
-  else fill(std::type_identity<float>{});
+  if (dtype == DType::float64)
+    fill(std::type_identity<double>{});
+  else
+    fill(std::type_identity<float>{});
   return out;
 }
 
@@ -314,8 +327,10 @@ Tensor scale_weights(const Tensor& w, const TwoSided& maps) {
       });
     }
   };
-  if (w.dtype() == DType::float64) fill(std::type_identity<double>{});
-  else fill(std::type_identity<float>{});
+  if (w.dtype() == DType::float64)
+    fill(std::type_identity<double>{});
+  else
+    fill(std::type_identity<float>{});
   return result;
 }
 
@@ -323,14 +338,16 @@ Tensor map_bias(const Tensor& bias, const Tensor& w, const TwoSided& maps, std::
   const Tensor from = bias.defined() ? bias : undefined_bias(channels, w.dtype());
   Tensor result(w.dtype(), Shape{channels});
   std::vector<std::vector<std::int64_t>> members(static_cast<std::size_t>(channels));
-  for (std::int64_t i = 0; i < w.numel(); ++i) members[static_cast<std::size_t>(maps.out_channel_of(i))].push_back(i);
+  for (std::int64_t i = 0; i < w.numel(); ++i)
+    members[static_cast<std::size_t>(maps.out_channel_of(i))].push_back(i);
   ShiftTable shifts(maps.in);
   const auto fill = [&](auto tag) {
     using T = typename decltype(tag)::type;
     const auto weights = w.data<T>();
     for (std::size_t m = 0; m < members.size(); ++m) {
       result.mutable_data<T>()[m] = round_once<T>([&](mpfr_prec_t p) {
-        // The products and up to 2^20 additions per channel cost at most 21 bits of the radius; 32 more bits pay for them.
+        // The products and up to 2^20 additions per channel cost at most 21 bits of the radius; 32
+        // more bits pay for them.
         const mpfr_prec_t inner = p + 32;
         Bounded sum(inner, static_cast<double>(from.data<T>()[m]));
         for (const std::int64_t i : members[m]) {
@@ -339,7 +356,8 @@ Tensor map_bias(const Tensor& bias, const Tensor& w, const TwoSided& maps, std::
           mpfr_add(sum.value.get(), sum.value.get(), term.value.get(), MPFR_RNDN);
           mpfr_add(sum.magnitude.get(), sum.magnitude.get(), term.magnitude.get(), MPFR_RNDN);
         }
-        for (const AffineStep& s : maps.out.steps()) act(sum, s, static_cast<std::int64_t>(m), inner, false);
+        for (const AffineStep& s : maps.out.steps())
+          act(sum, s, static_cast<std::int64_t>(m), inner, false);
         Bounded rounded(p);
         mpfr_set(rounded.value.get(), sum.value.get(), MPFR_RNDN);
         mpfr_set(rounded.magnitude.get(), sum.magnitude.get(), MPFR_RNDN);
@@ -347,15 +365,18 @@ Tensor map_bias(const Tensor& bias, const Tensor& w, const TwoSided& maps, std::
       });
     }
   };
-  if (w.dtype() == DType::float64) fill(std::type_identity<double>{});
-  else fill(std::type_identity<float>{});
+  if (w.dtype() == DType::float64)
+    fill(std::type_identity<double>{});
+  else
+    fill(std::type_identity<float>{});
   return result;
 }
 
 std::optional<std::string> not_finite(const Tensor& t) {
   const auto values = to_doubles(t);
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!std::isfinite(values[i])) return "element " + std::to_string(i) + " is " + std::to_string(values[i]);
+    if (!std::isfinite(values[i]))
+      return "element " + std::to_string(i) + " is " + std::to_string(values[i]);
   }
   return std::nullopt;
 }

@@ -6,19 +6,24 @@ namespace assay {
 namespace {
 
 /// A Clip bound given as an input: nothing when absent.
-std::variant<Decline, std::optional<float>> bound_input(const RuleContext& ctx, const Node& node, std::size_t i) {
+std::variant<Decline, std::optional<float>> bound_input(const RuleContext& ctx, const Node& node,
+                                                        std::size_t i) {
   if (!node.has_input(i)) return std::optional<float>{};
   const std::string name = "'" + ctx.graph().name(node.inputs[i]) + "'";
   const Tensor* t = ctx.constant(node.inputs[i]);
-  if (t == nullptr) return Decline{"Clip bound " + name + " is not constant", "make " + name + " an initializer"};
-  if (t->numel() != 1) return Decline{"Clip bound " + name + " has shape " + to_string(t->shape()) + ", expected a scalar"};
+  if (t == nullptr)
+    return Decline{"Clip bound " + name + " is not constant", "make " + name + " an initializer"};
+  if (t->numel() != 1)
+    return Decline{"Clip bound " + name + " has shape " + to_string(t->shape()) +
+                   ", expected a scalar"};
   if (t->dtype() != DType::float32 && t->dtype() != DType::float64) {
     return Decline{"Clip bound " + name + " is " + to_string(t->dtype()) + ", expected float32"};
   }
   const double bound = to_doubles(*t)[0];
   const auto stored = static_cast<float>(bound);
   if (!(static_cast<double>(stored) == bound)) {
-    return Decline{"Clip bound " + name + " = " + std::to_string(bound) + " is not a float32 number"};
+    return Decline{"Clip bound " + name + " = " + std::to_string(bound) +
+                   " is not a float32 number"};
   }
   return std::optional<float>{stored};
 }
@@ -53,11 +58,13 @@ std::size_t spatial_axes(const RuleContext& ctx, const Node& node, const std::st
 std::optional<Decline> cannot_write(const RuleContext& ctx, NodeId n) {
   const std::int64_t opset = ctx.graph().opset();
   const std::string& type = ctx.node(n).op_type;
-  const bool has_numbers = type == "LeakyRelu" || type == "Elu" || type == "HardSigmoid" || (type == "Clip" && opset == 11);
+  const bool has_numbers = type == "LeakyRelu" || type == "Elu" || type == "HardSigmoid" ||
+                           (type == "Clip" && opset == 11);
   if (!has_numbers || opset >= 12) return std::nullopt;
-  return Decline{"a fused " + type + " cannot be written at opset " + std::to_string(opset) +
-                     ": its numbers are attributes of a function, which need the Constant of opset 12",
-                 "convert the model to opset 12"};
+  return Decline{
+      "a fused " + type + " cannot be written at opset " + std::to_string(opset) +
+          ": its numbers are attributes of a function, which need the Constant of opset 12",
+      "convert the model to opset 12"};
 }
 
 std::variant<Decline, Activation> as_activation(const RuleContext& ctx, NodeId n) {
@@ -66,7 +73,8 @@ std::variant<Decline, Activation> as_activation(const RuleContext& ctx, NodeId n
   Activation a{.type = node.op_type};
   if (node.is("LeakyRelu")) a.attributes.set("act_alpha", node.attributes.float_or("alpha", 0.01F));
   if (node.is("Elu")) a.attributes.set("act_alpha", node.attributes.float_or("alpha", 1.0F));
-  if (node.is("Gelu")) a.attributes.set("approximate", node.attributes.string_or("approximate", "none"));
+  if (node.is("Gelu"))
+    a.attributes.set("approximate", node.attributes.string_or("approximate", "none"));
   if (node.is("HardSigmoid")) {
     a.attributes.set("act_alpha", node.attributes.float_or("alpha", 0.2F));
     a.attributes.set("act_beta", node.attributes.float_or("beta", 0.5F));
@@ -77,17 +85,20 @@ std::variant<Decline, Activation> as_activation(const RuleContext& ctx, NodeId n
 std::optional<Decline> cannot_fuse(const RuleContext& ctx, NodeId n) {
   const Node& node = ctx.node(n);
   if (node.attributes.has("output_shape")) {
-    return Decline{describe(node) + " has output_shape, which the fused operator does not", "write pads and output_padding"};
+    return Decline{describe(node) + " has output_shape, which the fused operator does not",
+                   "write pads and output_padding"};
   }
   const std::string base = node.domain.empty() ? node.op_type : parse_fused(node.op_type)->base;
   const bool convolution = base == "Conv" || base == "ConvTranspose";
   if (convolution && spatial_axes(ctx, node, base) == 0) {
-    return Decline{"the number of spatial axes of " + describe(node) + " is not known", "give it a kernel_shape"};
+    return Decline{"the number of spatial axes of " + describe(node) + " is not known",
+                   "give it a kernel_shape"};
   }
   return std::nullopt;
 }
 
-Node with_parts(const RuleContext& ctx, NodeId n, ValueId residual, const std::optional<Activation>& activation) {
+Node with_parts(const RuleContext& ctx, NodeId n, ValueId residual,
+                const std::optional<Activation>& activation) {
   Node fused = ctx.node(n);
   FusedForm form{.base = fused.op_type};
   if (fused.domain == assay_domain) form = *parse_fused(fused.op_type);
@@ -102,7 +113,8 @@ Node with_parts(const RuleContext& ctx, NodeId n, ValueId residual, const std::o
     fused.inputs[3] = residual;
   }
   if (activation) {
-    for (const auto& [name, value] : activation->attributes.items()) fused.attributes.set(name, value);
+    for (const auto& [name, value] : activation->attributes.items())
+      fused.attributes.set(name, value);
   }
   fused.attributes.set("rounding", std::string("staged"));
   complete_fused_attributes(fused, axes);

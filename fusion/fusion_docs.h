@@ -5,7 +5,8 @@
 
 namespace assay {
 
-/// Markdown: modes, rules with before/after, refusals, proof and test, and the vendors' rows F1..F15 and M1..M6.
+/// Markdown: modes, rules with before/after, refusals, proof and test, and the vendors' rows
+/// F1..F15 and M1..M6.
 std::string fusions_page();
 
 }  // namespace assay

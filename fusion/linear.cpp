@@ -17,16 +17,19 @@ std::optional<Kind> kind_of(const Node& node) {
   return std::nullopt;
 }
 
-/// Constant for folding: fixed, and read by this node only (another reader would go on with other numbers).
+/// Constant for folding: fixed, and read by this node only (another reader would go on with other
+/// numbers).
 std::optional<Decline> unfit_weight(const RuleContext& ctx, ValueId v, const std::string& role) {
   const Graph& g = ctx.graph();
   const Value& value = g.value(v);
   if (value.is_input && value.initializer.defined()) {
-    return Decline{role + " " + named(g, v) + " is a graph input with a default: the caller may feed another",
-                   "remove " + named(g, v) + " from the graph inputs"};
+    return Decline{
+        role + " " + named(g, v) + " is a graph input with a default: the caller may feed another",
+        "remove " + named(g, v) + " from the graph inputs"};
   }
   if (ctx.constant(v) == nullptr) {
-    return Decline{role + " " + named(g, v) + " is not constant", "make " + named(g, v) + " an initializer"};
+    return Decline{role + " " + named(g, v) + " is not constant",
+                   "make " + named(g, v) + " an initializer"};
   }
   return std::nullopt;
 }
@@ -34,8 +37,9 @@ std::optional<Decline> unfit_weight(const RuleContext& ctx, ValueId v, const std
 std::optional<Decline> shared_weight(const RuleContext& ctx, ValueId v) {
   const Graph& g = ctx.graph();
   if (g.use_count(v) <= 1) return std::nullopt;
-  return Decline{"weight " + named(g, v) + " is shared: it has " + std::to_string(g.use_count(v)) + " readers",
-                 "give each reader its own copy of " + named(g, v)};
+  return Decline{
+      "weight " + named(g, v) + " is shared: it has " + std::to_string(g.use_count(v)) + " readers",
+      "give each reader its own copy of " + named(g, v)};
 }
 
 std::optional<Decline> wrong_rank(const LinearOp& op, const Node& node) {
@@ -50,32 +54,43 @@ void set_sizes(LinearOp& op, const RuleContext& ctx, const Node& node) {
   const Shape& w = op.weight.shape();
   op.group = node.attributes.int_or("group", 1);
   switch (op.kind) {
-    case Kind::conv: op.channels = w[0]; break;
-    case Kind::conv_transpose: op.channels = w[1] * op.group; break;
+    case Kind::conv:
+      op.channels = w[0];
+      break;
+    case Kind::conv_transpose:
+      op.channels = w[1] * op.group;
+      break;
     case Kind::gemm:
       op.transposed = node.attributes.int_or("transB", 0) != 0;
       op.channels = op.transposed ? w[0] : w[1];
       break;
-    case Kind::matmul: op.channels = w[1]; break;
+    case Kind::matmul:
+      op.channels = w[1];
+      break;
   }
-  if (op.kind == Kind::matmul) op.rank = ctx.rank(node.outputs[0]);
-  else op.rank = op.kind == Kind::gemm ? 2 : w.rank();
+  if (op.kind == Kind::matmul)
+    op.rank = ctx.rank(node.outputs[0]);
+  else
+    op.rank = op.kind == Kind::gemm ? 2 : w.rank();
 }
 
-/// The bias as [channels]; a Gemm's may be a scalar, [N] or [1, N], and is multiplied by its beta later.
+/// The bias as [channels]; a Gemm's may be a scalar, [N] or [1, N], and is multiplied by its beta
+/// later.
 std::optional<Decline> read_bias(LinearOp& op, const RuleContext& ctx, const Node& node) {
   if (op.kind == Kind::matmul || !node.has_input(2)) return std::nullopt;
   op.bias_value = node.inputs[2];
   if (auto why = unfit_weight(ctx, op.bias_value, "bias")) return why;
   const Tensor& b = *ctx.constant(op.bias_value);
   if (b.dtype() != op.weight.dtype()) {
-    return Decline{"bias " + named(ctx.graph(), op.bias_value) + " is " + to_string(b.dtype()) + ", the weight is " +
-                   to_string(op.weight.dtype())};
+    return Decline{"bias " + named(ctx.graph(), op.bias_value) + " is " + to_string(b.dtype()) +
+                   ", the weight is " + to_string(op.weight.dtype())};
   }
-  const bool row = b.numel() == op.channels && (b.shape().rank() == 0 || b.shape()[-1] == op.channels);
+  const bool row =
+      b.numel() == op.channels && (b.shape().rank() == 0 || b.shape()[-1] == op.channels);
   if (!row && !(op.kind == Kind::gemm && b.numel() == 1)) {
-    return Decline{"bias " + named(ctx.graph(), op.bias_value) + " has shape " + to_string(b.shape()) +
-                       ", which is not one number for each of " + std::to_string(op.channels) + " channels",
+    return Decline{"bias " + named(ctx.graph(), op.bias_value) + " has shape " +
+                       to_string(b.shape()) + ", which is not one number for each of " +
+                       std::to_string(op.channels) + " channels",
                    "store the bias as [" + std::to_string(op.channels) + "]"};
   }
   if (row) {
@@ -99,15 +114,18 @@ std::optional<Decline> bn_mode(const RuleContext& ctx, const Node& node) {
     }
   }
   if (opset >= 14 && node.attributes.int_or("training_mode", 0) != 0) {
-    return Decline{"BatchNormalization has training_mode=1: its statistics depend on the batch", "set training_mode=0"};
+    return Decline{"BatchNormalization has training_mode=1: its statistics depend on the batch",
+                   "set training_mode=0"};
   }
   if (opset < 9 && node.attributes.int_or("spatial", 1) == 0) {
-    return Decline{"BatchNormalization has spatial=0: its statistics are per element, not per channel"};
+    return Decline{
+        "BatchNormalization has spatial=0: its statistics are per element, not per channel"};
   }
   return std::nullopt;
 }
 
-/// Source and steps so far of a constant: from its origin when a rule made it, else the constant itself.
+/// Source and steps so far of a constant: from its origin when a rule made it, else the constant
+/// itself.
 FoldOrigin origin_of(const RuleContext& ctx, ValueId v, const Tensor& now) {
   if (v.valid()) {
     if (const FoldOrigin* known = ctx.origin(v)) return *known;
@@ -127,7 +145,8 @@ bool only_shifts(const ExactAffine& steps) {
 
 bool only_scales(const ExactAffine& steps) {
   return std::all_of(steps.steps().begin(), steps.steps().end(), [](const AffineStep& s) {
-    return s.kind == AffineStep::Kind::mul || s.kind == AffineStep::Kind::div || s.kind == AffineStep::Kind::negate;
+    return s.kind == AffineStep::Kind::mul || s.kind == AffineStep::Kind::div ||
+           s.kind == AffineStep::Kind::negate;
   });
 }
 
@@ -139,7 +158,8 @@ ExactAffine gemm_beta(const RuleContext& ctx, const LinearOp& op) {
   return ExactAffine({{.kind = AffineStep::Kind::mul, .gamma = {static_cast<double>(beta)}}});
 }
 
-std::string constant_stem(const RuleContext& ctx, const LinearOp& op, const Node& node, bool weight) {
+std::string constant_stem(const RuleContext& ctx, const LinearOp& op, const Node& node,
+                          bool weight) {
   const Graph& g = ctx.graph();
   const ValueId v = weight ? op.weight_value : op.bias_value;
   if (v.valid()) {
@@ -158,9 +178,9 @@ ChannelOf LinearOp::channel_of() const {
   const Shape w = weight.shape();
   const std::int64_t all = std::max<std::int64_t>(weight.numel(), 1);
   switch (kind) {
-    case Kind::conv: return [inner = std::max<std::int64_t>(all / std::max<std::int64_t>(w[0], 1), 1)](std::int64_t i) {
-      return i / inner;
-    };
+    case Kind::conv:
+      return [inner = std::max<std::int64_t>(all / std::max<std::int64_t>(w[0], 1), 1)](
+                 std::int64_t i) { return i / inner; };
     case Kind::conv_transpose: {
       const std::int64_t space = w.numel(2, w.rank());
       const std::int64_t per_group = w[1];
@@ -173,7 +193,8 @@ ChannelOf LinearOp::channel_of() const {
     case Kind::gemm:
       if (transposed) return [k = w[1]](std::int64_t i) { return i / k; };
       break;
-    case Kind::matmul: break;
+    case Kind::matmul:
+      break;
   }
   return [n = w[1]](std::int64_t i) { return i % n; };
 }
@@ -191,8 +212,8 @@ std::variant<Decline, LinearOp> as_linear(const RuleContext& ctx, NodeId n) {
   if (auto why = shared_weight(ctx, op.weight_value)) return *why;
   op.weight = *ctx.constant(op.weight_value);
   if (op.weight.dtype() != DType::float32 && op.weight.dtype() != DType::float64) {
-    return Decline{"weight " + named(ctx.graph(), op.weight_value) + " is " + to_string(op.weight.dtype()) +
-                   ", expected float32 or float64"};
+    return Decline{"weight " + named(ctx.graph(), op.weight_value) + " is " +
+                   to_string(op.weight.dtype()) + ", expected float32 or float64"};
   }
   if (auto why = wrong_rank(op, node)) return *why;
   set_sizes(op, ctx, node);
@@ -201,11 +222,14 @@ std::variant<Decline, LinearOp> as_linear(const RuleContext& ctx, NodeId n) {
   return op;
 }
 
-std::variant<Decline, ExactAffine> batch_norm_steps(const RuleContext& ctx, NodeId n, std::int64_t channels) {
+std::variant<Decline, ExactAffine> batch_norm_steps(const RuleContext& ctx, NodeId n,
+                                                    std::int64_t channels) {
   const Node& node = ctx.node(n);
   const Graph& g = ctx.graph();
   if (auto why = bn_mode(ctx, node)) return *why;
-  if (node.inputs.size() < 5) return Decline{"BatchNormalization has " + std::to_string(node.inputs.size()) + " inputs, expected 5"};
+  if (node.inputs.size() < 5)
+    return Decline{"BatchNormalization has " + std::to_string(node.inputs.size()) +
+                   " inputs, expected 5"};
   const FoldOrigin* const known = ctx.origin(node.inputs[1]);
   if (known != nullptr && !known->source.defined() &&
       static_cast<std::int64_t>(known->steps->steps().front().gamma.size()) == channels) {
@@ -217,15 +241,17 @@ std::variant<Decline, ExactAffine> batch_norm_steps(const RuleContext& ctx, Node
     const ValueId v = node.inputs[i + 1];
     const Tensor* t = ctx.constant(v);
     if (t == nullptr) {
-      return Decline{"parameter '" + (v.valid() ? g.name(v) : "") + "' of BatchNormalization is not constant or may be overridden",
+      return Decline{"parameter '" + (v.valid() ? g.name(v) : "") +
+                         "' of BatchNormalization is not constant or may be overridden",
                      "make it an initializer that is not a graph input"};
     }
     if (t->dtype() != DType::float32 && t->dtype() != DType::float64) {
-      return Decline{"parameter " + named(g, v) + " is " + to_string(t->dtype()) + ", expected float32 or float64"};
+      return Decline{"parameter " + named(g, v) + " is " + to_string(t->dtype()) +
+                     ", expected float32 or float64"};
     }
     if (t->shape().rank() != 1 || t->numel() != channels) {
-      return Decline{"parameter " + named(g, v) + " has shape " + to_string(t->shape()) + ", the operator in front has " +
-                         std::to_string(channels) + " channels",
+      return Decline{"parameter " + named(g, v) + " has shape " + to_string(t->shape()) +
+                         ", the operator in front has " + std::to_string(channels) + " channels",
                      "store it as [" + std::to_string(channels) + "]"};
     }
     *lists[i] = to_doubles(*t);
@@ -238,17 +264,21 @@ std::variant<Decline, ExactAffine> batch_norm_steps(const RuleContext& ctx, Node
 
 ChannelTarget channel_target(const LinearOp& op) {
   // Position of the channel axis counted from the end, where broadcasting aligns.
-  return {.dtype = op.weight.dtype(), .rank = op.rank, .channels = op.channels,
+  return {.dtype = op.weight.dtype(),
+          .rank = op.rank,
+          .channels = op.channels,
           .from_end = op.kind == Kind::matmul ? 1 : op.rank - 1};
 }
 
 std::variant<Decline, std::vector<double>> per_channel(const Tensor& k, const ChannelTarget& to) {
   const Shape& s = k.shape();
   if (k.dtype() != to.dtype) {
-    return Decline{"the constant is " + to_string(k.dtype()) + ", the weight is " + to_string(to.dtype)};
+    return Decline{"the constant is " + to_string(k.dtype()) + ", the weight is " +
+                   to_string(to.dtype)};
   }
   if (to.rank < 0 ? s.rank() > 1 : s.rank() > to.rank) {
-    return Decline{"the constant has shape " + to_string(s) + ", whose rank is above that of the output (" +
+    return Decline{"the constant has shape " + to_string(s) +
+                       ", whose rank is above that of the output (" +
                        (to.rank < 0 ? std::string("unknown") : std::to_string(to.rank)) + ")",
                    "reshape the constant"};
   }
@@ -256,14 +286,16 @@ std::variant<Decline, std::vector<double>> per_channel(const Tensor& k, const Ch
     if (s[-i] == 1 || (i == to.from_end && s[-i] == to.channels)) continue;
     std::string per = "[" + std::to_string(to.channels);
     for (std::int64_t j = 1; j < to.from_end; ++j) per += ", 1";
-    return Decline{"the constant has shape " + to_string(s) + ": aligned from the right it is not one value per output channel (" +
+    return Decline{"the constant has shape " + to_string(s) +
+                       ": aligned from the right it is not one value per output channel (" +
                        std::to_string(to.channels) + " channels)",
                    "give it the shape " + per + "]"};
   }
   return to_doubles(k);
 }
 
-std::variant<Decline, Folded> fold_behind(const RuleContext& ctx, const LinearOp& op, const ExactAffine& steps) {
+std::variant<Decline, Folded> fold_behind(const RuleContext& ctx, const LinearOp& op,
+                                          const ExactAffine& steps) {
   Folded f{.op = op, .weight = op.weight, .bias = {}, .weight_origin = {}, .bias_origin = {}};
   f.same_weight = only_shifts(steps);
   const FoldOrigin w = origin_of(ctx, op.weight_value, op.weight);
@@ -276,7 +308,8 @@ std::variant<Decline, Folded> fold_behind(const RuleContext& ctx, const LinearOp
   f.bias = map_bias(f.bias_origin.source, *f.bias_origin.steps, op.channels, op.weight.dtype());
   for (const auto& [t, role] : {std::pair(&f.weight, "weight"), std::pair(&f.bias, "bias")}) {
     if (const auto why = not_finite(*t)) {
-      return Decline{std::string("the folded ") + role + " of " + op.text(ctx.graph()) + " is not finite: " + *why,
+      return Decline{std::string("the folded ") + role + " of " + op.text(ctx.graph()) +
+                         " is not finite: " + *why,
                      "correct the parameters of the normalization"};
     }
   }
@@ -285,8 +318,10 @@ std::variant<Decline, Folded> fold_behind(const RuleContext& ctx, const LinearOp
 
 namespace {
 
-/// Writes the folded operator with output `out`; the operator itself is erased already and comes as a copy.
-void write_folded(RuleContext& ctx, const Folded& f, Node node, ValueId out, const TensorType& product_type) {
+/// Writes the folded operator with output `out`; the operator itself is erased already and comes as
+/// a copy.
+void write_folded(RuleContext& ctx, const Folded& f, Node node, ValueId out,
+                  const TensorType& product_type) {
   const LinearOp& op = f.op;
   const std::string weight_stem = constant_stem(ctx, op, node, true);
   const std::string bias_stem = constant_stem(ctx, op, node, false);
@@ -306,8 +341,10 @@ void write_folded(RuleContext& ctx, const Folded& f, Node node, ValueId out, con
     const std::string name = node.name;
     node.outputs = {inner};
     ctx.add(std::move(node));
-    ctx.add({.name = ctx.graph().fresh_node_name(name.empty() ? "bias_add" : name + "_bias"), .op_type = "Add",
-             .inputs = {inner, b}, .outputs = {out}});
+    ctx.add({.name = ctx.graph().fresh_node_name(name.empty() ? "bias_add" : name + "_bias"),
+             .op_type = "Add",
+             .inputs = {inner, b},
+             .outputs = {out}});
     return;
   }
   if (op.kind == Kind::matmul) node.op_type = "Gemm";
@@ -341,19 +378,24 @@ ValueId build_folded_aside(RuleContext& ctx, const Folded& f) {
 std::optional<Decline> mode_constraint(const RuleContext& ctx, NodeId n) {
   if (ctx.mode().rfind("amct-", 0) != 0) return std::nullopt;
   const Node& node = ctx.node(n);
-  const auto rank = [&](std::size_t i) { return node.has_input(i) ? ctx.rank(node.inputs[i]) : -1; };
+  const auto rank = [&](std::size_t i) {
+    return node.has_input(i) ? ctx.rank(node.inputs[i]) : -1;
+  };
   const auto dilations = node.attributes.ints_or("dilations", {});
-  const bool dilated = std::any_of(dilations.begin(), dilations.end(), [](std::int64_t d) { return d != 1; });
+  const bool dilated =
+      std::any_of(dilations.begin(), dilations.end(), [](std::int64_t d) { return d != 1; });
   const std::string where = ctx.mode() + " quantizes ";
   if (node.is("Conv") && rank(1) == 5 && !dilations.empty() && dilations[0] != 1) {
-    return Decline{where + "Conv with a 5-D filter only with dilation_d = 1, got " + std::to_string(dilations[0])};
+    return Decline{where + "Conv with a 5-D filter only with dilation_d = 1, got " +
+                   std::to_string(dilations[0])};
   }
   if (node.is("Conv") && ctx.mode() == "amct-caffe" && rank(1) != 4) {
-    return Decline{where + "Convolution only with a 4-D filter, got rank " + std::to_string(rank(1))};
+    return Decline{where + "Convolution only with a 4-D filter, got rank " +
+                   std::to_string(rank(1))};
   }
   if (node.is("ConvTranspose") && (dilated || (rank(1) != 4 && ctx.mode() != "amct-tf"))) {
-    return Decline{where + "ConvTranspose only with dilation 1 and a 4-D filter, got filter rank " + std::to_string(rank(1)) +
-                   (dilated ? " and a dilation" : "")};
+    return Decline{where + "ConvTranspose only with dilation 1 and a 4-D filter, got filter rank " +
+                   std::to_string(rank(1)) + (dilated ? " and a dilation" : "")};
   }
   if (node.is("Gemm") && node.attributes.int_or("transA", 0) != 0) {
     return Decline{where + "Gemm only with transA = 0"};

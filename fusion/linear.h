@@ -1,8 +1,9 @@
-// Linear operators as the folding rules see them: Conv, ConvTranspose, Gemm and MatMul with a constant weight, whose output
-// channels can be scaled and shifted by changing weight and bias.
+// Linear operators as the folding rules see them: Conv, ConvTranspose, Gemm and MatMul with a
+// constant weight, whose output channels can be scaled and shifted by changing weight and bias.
 //
-// Axis of the output channel: Conv W[M, C/g, k..] axis 0; ConvTranspose W[C, M/g, k..] axis 1 within the group of axis 0; Gemm
-// B[K, N] axis 1, or 0 with transB; MatMul B[K, N] axis 1. Square weights hide a mistake here, so it is decided in one place.
+// Axis of the output channel: Conv W[M, C/g, k..] axis 0; ConvTranspose W[C, M/g, k..] axis 1
+// within the group of axis 0; Gemm B[K, N] axis 1, or 0 with transB; MatMul B[K, N] axis 1. Square
+// weights hide a mistake here, so it is decided in one place.
 #pragma once
 
 #include <optional>
@@ -22,7 +23,7 @@ struct LinearOp {
   ValueId weight_value = {};
   ValueId bias_value = {};  ///< invalid when absent
   Tensor weight = {};
-  Tensor bias = {};         ///< [channels], spread where the node's is shorter; undefined() when absent
+  Tensor bias = {};  ///< [channels], spread where the node's is shorter; undefined() when absent
   std::int64_t channels = 0;
   std::int64_t group = 1;
   bool transposed = false;  ///< Gemm: the weight is [N, K]
@@ -36,24 +37,27 @@ struct LinearOp {
 
 inline constexpr const char* linear_types = "Conv|ConvTranspose|Gemm|MatMul";
 
-/// The node as a linear operator, or why its weights may not be changed: not constant, caller-fed, shared, dtype, rank, bias shape.
+/// The node as a linear operator, or why its weights may not be changed: not constant, caller-fed,
+/// shared, dtype, rank, bias shape.
 std::variant<Decline, LinearOp> as_linear(const RuleContext& ctx, NodeId n);
 
-/// The steps that a BatchNormalization in inference mode makes, for `channels` channels on axis 1. Declines: training mode, extra
-/// outputs, statistics per element, parameters not constant or of the wrong length or type, v+ε not positive.
-std::variant<Decline, ExactAffine> batch_norm_steps(const RuleContext& ctx, NodeId n, std::int64_t channels);
+/// The steps that a BatchNormalization in inference mode makes, for `channels` channels on axis 1.
+/// Declines: training mode, extra outputs, statistics per element, parameters not constant or of
+/// the wrong length or type, v+ε not positive.
+std::variant<Decline, ExactAffine> batch_norm_steps(const RuleContext& ctx, NodeId n,
+                                                    std::int64_t channels);
 
 /// A value whose channels a constant operand may scale or shift.
 struct ChannelTarget {
   DType dtype = DType::float32;
-  std::int64_t rank = -1;      ///< -1 unknown
+  std::int64_t rank = -1;  ///< -1 unknown
   std::int64_t channels = 0;
-  std::int64_t from_end = 1;   ///< channel axis counted from the end (1: the last)
+  std::int64_t from_end = 1;  ///< channel axis counted from the end (1: the last)
 };
 ChannelTarget channel_target(const LinearOp& op);
 
-/// `k` as one number per channel (or one for all), when right-aligned broadcasting makes it exactly that and does not enlarge the
-/// output.
+/// `k` as one number per channel (or one for all), when right-aligned broadcasting makes it exactly
+/// that and does not enlarge the output.
 std::variant<Decline, std::vector<double>> per_channel(const Tensor& k, const ChannelTarget& to);
 
 struct Folded {
@@ -67,14 +71,16 @@ struct Folded {
 };
 
 /// Weight and bias of `op` with `steps` behind it. Declines when a result is not finite.
-std::variant<Decline, Folded> fold_behind(const RuleContext& ctx, const LinearOp& op, const ExactAffine& steps);
+std::variant<Decline, Folded> fold_behind(const RuleContext& ctx, const LinearOp& op,
+                                          const ExactAffine& steps);
 
-/// Replaces the operator and the nodes behind it (`behind`, root last) by one operator with new constants that writes the root's
-/// output. MatMul becomes Gemm when its output has rank 2, else MatMul and Add.
+/// Replaces the operator and the nodes behind it (`behind`, root last) by one operator with new
+/// constants that writes the root's output. MatMul becomes Gemm when its output has rank 2, else
+/// MatMul and Add.
 void build_folded(RuleContext& ctx, const Folded& folded, const std::vector<NodeId>& behind);
 
-/// Replaces the operator alone by one with the new constants, under a new output value (its values changed, so the old name would
-/// lie); returns that value.
+/// Replaces the operator alone by one with the new constants, under a new output value (its values
+/// changed, so the old name would lie); returns that value.
 ValueId build_folded_aside(RuleContext& ctx, const Folded& folded);
 
 /// Constraint that an AMCT mode puts on quantizable operators; nullopt when met, or in other modes.

@@ -8,13 +8,16 @@
 namespace assay {
 namespace {
 
-constexpr std::array stages = {Stage::clean, Stage::fold, Stage::forward, Stage::quantized, Stage::fuse, Stage::finish};
+constexpr std::array stages = {Stage::clean,     Stage::fold, Stage::forward,
+                               Stage::quantized, Stage::fuse, Stage::finish};
 
 /// Shell-like wildcards: * any text, ? one character.
 bool fits(const std::string& text, const std::string& glob, std::size_t t = 0, std::size_t p = 0) {
   if (p == glob.size()) return t == text.size();
-  if (glob[p] == '*') return fits(text, glob, t, p + 1) || (t < text.size() && fits(text, glob, t + 1, p));
-  return t < text.size() && (glob[p] == '?' || glob[p] == text[t]) && fits(text, glob, t + 1, p + 1);
+  if (glob[p] == '*')
+    return fits(text, glob, t, p + 1) || (t < text.size() && fits(text, glob, t + 1, p));
+  return t < text.size() && (glob[p] == '?' || glob[p] == text[t]) &&
+         fits(text, glob, t + 1, p + 1);
 }
 
 NodeNote note_of(const Graph& g, NodeId n) {
@@ -33,11 +36,14 @@ bool names_node(const Graph& g, NodeId n, const std::string& glob) {
 void check_skips(const Graph& g, const std::vector<std::string>& skips) {
   for (const std::string& glob : skips) {
     const auto rules = all_rewrites();
-    const bool rule = std::any_of(rules.begin(), rules.end(), [&](const Rewrite* r) { return fits(r->name, glob); });
+    const bool rule = std::any_of(rules.begin(), rules.end(),
+                                  [&](const Rewrite* r) { return fits(r->name, glob); });
     const auto nodes = g.node_ids();
-    const bool node = std::any_of(nodes.begin(), nodes.end(), [&](NodeId n) { return names_node(g, n, glob); });
+    const bool node =
+        std::any_of(nodes.begin(), nodes.end(), [&](NodeId n) { return names_node(g, n, glob); });
     if (!rule && !node) {
-      throw Error({.what = "nothing to skip has this name", .got = "'" + glob + "'",
+      throw Error({.what = "nothing to skip has this name",
+                   .got = "'" + glob + "'",
                    .expected = "a node, an output value or a rule of fuse --list"});
     }
   }
@@ -83,18 +89,22 @@ class Pipeline {
     for (const NodeId n : graph().node_ids()) {
       for (const auto& [name, attribute] : graph().node(n).attributes.items()) {
         if (!std::holds_alternative<GraphPtr>(attribute)) continue;
-        log().notes.push_back("the subgraph '" + name + "' of " + describe(graph().node(n)) + " is not rewritten");
+        log().notes.push_back("the subgraph '" + name + "' of " + describe(graph().node(n)) +
+                              " is not rewritten");
       }
     }
   }
 
   std::vector<const Rewrite*> ordered(const std::vector<const Rewrite*>& rules, Stage s) const {
     std::vector<const Rewrite*> list;
-    std::copy_if(rules.begin(), rules.end(), std::back_inserter(list), [&](const Rewrite* r) { return r->stage == s; });
+    std::copy_if(rules.begin(), rules.end(), std::back_inserter(list),
+                 [&](const Rewrite* r) { return r->stage == s; });
     if (options_.order_seed == 0) {
-      std::stable_sort(list.begin(), list.end(), [](auto* a, auto* b) { return a->size() > b->size(); });
+      std::stable_sort(list.begin(), list.end(),
+                       [](auto* a, auto* b) { return a->size() > b->size(); });
     } else if (options_.order_seed == 1) {
-      std::stable_sort(list.begin(), list.end(), [](auto* a, auto* b) { return a->size() > b->size(); });
+      std::stable_sort(list.begin(), list.end(),
+                       [](auto* a, auto* b) { return a->size() > b->size(); });
       std::reverse(list.begin(), list.end());
     } else {
       Shuffle shuffle(options_.order_seed);
@@ -110,7 +120,8 @@ class Pipeline {
     explain_stage(s, rules, is_constant);
   }
 
-  /// Applies the first rule, in its largest pattern, that fits anywhere; then the search starts again.
+  /// Applies the first rule, in its largest pattern, that fits anywhere; then the search starts
+  /// again.
   bool apply_first(const std::vector<const Rewrite*>& rules, const IsConstant& is_constant) {
     const auto order = graph().topological_order();
     for (const Rewrite* rule : rules) {
@@ -143,13 +154,17 @@ class Pipeline {
     for (const std::string& glob : options_.skip) {
       const bool node = std::any_of(match.region.begin(), match.region.end(),
                                     [&](NodeId n) { return names_node(graph(), n, glob); });
-      if (node || fits(rule.name, glob)) return Decline{"skipped by request ('" + glob + "')", "leave out --skip " + glob};
+      if (node || fits(rule.name, glob))
+        return Decline{"skipped by request ('" + glob + "')", "leave out --skip " + glob};
     }
     return std::nullopt;
   }
 
   void apply(const Rewrite& rule, const Match& match) {
-    FiredRewrite fired{.rule = rule.name, .stage = to_string(rule.stage), .verdict = rule.verdict, .proof = rule.proof,
+    FiredRewrite fired{.rule = rule.name,
+                       .stage = to_string(rule.stage),
+                       .verdict = rule.verdict,
+                       .proof = rule.proof,
                        .rows = rule.rows};
     std::vector<NodeId> region = match.region;
     if (rule.also_replaces != nullptr) {
@@ -188,7 +203,8 @@ class Pipeline {
         const NodeId producer = graph().value(v).producer;
         const bool inner = std::find(region.begin(), region.end(), producer) != region.end();
         const std::string& name = graph().name(v);
-        if (!inner && std::find(inputs.begin(), inputs.end(), name) == inputs.end()) inputs.push_back(name);
+        if (!inner && std::find(inputs.begin(), inputs.end(), name) == inputs.end())
+          inputs.push_back(name);
       }
     }
     return inputs;
@@ -213,7 +229,8 @@ class Pipeline {
     return result;
   }
 
-  /// Erases what the rewrite left without use: inner values, and constants with the nodes that only computed them.
+  /// Erases what the rewrite left without use: inner values, and constants with the nodes that only
+  /// computed them.
   void sweep(const std::set<ValueId>& touched) {
     std::vector<ValueId> work(touched.begin(), touched.end());
     while (!work.empty()) {
@@ -226,8 +243,9 @@ class Pipeline {
         continue;
       }
       const Node node = graph().node(producer);
-      const bool used = std::any_of(node.outputs.begin(), node.outputs.end(),
-                                    [&](ValueId o) { return o.valid() && graph().use_count(o) > 0; });
+      const bool used = std::any_of(node.outputs.begin(), node.outputs.end(), [&](ValueId o) {
+        return o.valid() && graph().use_count(o) > 0;
+      });
       if (used) continue;
       graph().erase_node(producer);
       for (const ValueId o : node.outputs) {
@@ -244,7 +262,11 @@ class Pipeline {
     std::vector<NodeNote> notes;
     for (const NodeId n : before) notes.push_back(note_of(graph(), n));
     graph().remove_dead();
-    FiredRewrite fired{.rule = "drop_dead_code", .stage = "clean", .verdict = "E0", .proof = {"bits"}, .rows = {"M6"}};
+    FiredRewrite fired{.rule = "drop_dead_code",
+                       .stage = "clean",
+                       .verdict = "E0",
+                       .proof = {"bits"},
+                       .rows = {"M6"}};
     for (std::size_t i = 0; i < before.size(); ++i) {
       if (!graph().alive(before[i])) fired.removed.push_back(notes[i]);
     }
@@ -252,7 +274,8 @@ class Pipeline {
   }
 
   /// At the fixpoint every remaining near-match is refused for a reason that stays.
-  void explain_stage(Stage s, const std::vector<const Rewrite*>& rules, const IsConstant& is_constant) {
+  void explain_stage(Stage s, const std::vector<const Rewrite*>& rules,
+                     const IsConstant& is_constant) {
     for (const NodeId n : graph().topological_order()) {
       for (const Rewrite* rule : all_by_name(rules)) {
         for (const Pattern& p : rule->patterns) {
@@ -260,7 +283,8 @@ class Pipeline {
           if (!match) continue;
           const auto why = refusal(*rule, *match);
           if (why && !why->reason.empty()) {
-            log().declined.push_back({rule->name, to_string(s), note_of(graph(), n), why->reason, why->edit});
+            log().declined.push_back(
+                {rule->name, to_string(s), note_of(graph(), n), why->reason, why->edit});
           }
           break;
         }
@@ -284,7 +308,8 @@ const std::vector<FusionMode>& fusion_modes() {
   static const std::vector<FusionMode> modes = {
       {"none", "nothing is rewritten"},
       {"bn", "Horizon's OnlyBN: batch normalization into the operator in front"},
-      {"bn-add-relu", "Horizon's BNAddReLU: bn, and Conv + residual Add + ReLU/ReLU6 as one operator"},
+      {"bn-add-relu",
+       "Horizon's BNAddReLU: bn, and Conv + residual Add + ReLU/ReLU6 as one operator"},
       {"amct-onnx", "what AMCT documents for its ONNX front end"},
       {"amct-tf", "what AMCT documents for its TensorFlow front end, as ONNX graphs"},
       {"amct-caffe", "what AMCT documents for its Caffe front end, as ONNX graphs"},
@@ -296,7 +321,8 @@ const std::vector<FusionMode>& fusion_modes() {
 std::vector<const Rewrite*> rules_of(const std::string& mode) {
   std::vector<const Rewrite*> rules;
   const auto& modes = fusion_modes();
-  if (std::any_of(modes.begin(), modes.end(), [&](const FusionMode& m) { return m.name == mode; })) {
+  if (std::any_of(modes.begin(), modes.end(),
+                  [&](const FusionMode& m) { return m.name == mode; })) {
     for (const Rewrite* r : all_rewrites()) {
       const bool member = std::find(r->sets.begin(), r->sets.end(), mode) != r->sets.end();
       if (mode == "all" ? r->in_all : member) rules.push_back(r);
@@ -310,14 +336,18 @@ std::vector<const Rewrite*> rules_of(const std::string& mode) {
       std::string known;
       for (const FusionMode& m : modes) known += (known.empty() ? "" : ", ") + m.name;
       for (const Rewrite* r : all_rewrites()) known += ", " + r->name;
-      throw Error({.what = "unknown fusion mode or rule", .got = "'" + name + "'", .expected = known});
+      throw Error(
+          {.what = "unknown fusion mode or rule", .got = "'" + name + "'", .expected = known});
     }
     rules.push_back(rule);
   }
-  if (rules.empty()) throw Error({.what = "the fusion mode is empty", .expected = "a mode or a list of rules"});
+  if (rules.empty())
+    throw Error({.what = "the fusion mode is empty", .expected = "a mode or a list of rules"});
   return rules;
 }
 
-FusionResult fuse(const Graph& g, const FusionOptions& options) { return Pipeline(g, options).run(); }
+FusionResult fuse(const Graph& g, const FusionOptions& options) {
+  return Pipeline(g, options).run();
+}
 
 }  // namespace assay

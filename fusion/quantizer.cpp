@@ -11,23 +11,30 @@ namespace {
 
 std::optional<std::pair<std::int64_t, std::int64_t>> range_of(DType t) {
   switch (t) {
-    case DType::uint8: return std::pair<std::int64_t, std::int64_t>{0, 255};
-    case DType::int8: return std::pair<std::int64_t, std::int64_t>{-128, 127};
-    case DType::uint16: return std::pair<std::int64_t, std::int64_t>{0, 65535};
-    case DType::int16: return std::pair<std::int64_t, std::int64_t>{-32768, 32767};
-    default: return std::nullopt;
+    case DType::uint8:
+      return std::pair<std::int64_t, std::int64_t>{0, 255};
+    case DType::int8:
+      return std::pair<std::int64_t, std::int64_t>{-128, 127};
+    case DType::uint16:
+      return std::pair<std::int64_t, std::int64_t>{0, 65535};
+    case DType::int16:
+      return std::pair<std::int64_t, std::int64_t>{-32768, 32767};
+    default:
+      return std::nullopt;
   }
 }
 
 std::int64_t clamped(double quotient, const Quantizer& q, std::size_t c) {
   const double code = std::nearbyint(quotient) + static_cast<double>(q.zero_point[c]);
-  return static_cast<std::int64_t>(std::clamp(code, static_cast<double>(q.low), static_cast<double>(q.high)));
+  return static_cast<std::int64_t>(
+      std::clamp(code, static_cast<double>(q.low), static_cast<double>(q.high)));
 }
 
 }  // namespace
 
 std::optional<std::int64_t> Quantizer::code_of(double x, std::size_t c) const {
-  // The quotient of two float32 numbers that is not a tie differs from it by far more than a double's rounding.
+  // The quotient of two float32 numbers that is not a tie differs from it by far more than a
+  // double's rounding.
   const std::int64_t exact = clamped(x / scale[c], *this, c);
   const std::int64_t rounded =
       clamped(static_cast<double>(static_cast<float>(x) / static_cast<float>(scale[c])), *this, c);
@@ -52,11 +59,14 @@ bool Quantizer::saturates_above(double bound) const {
 std::variant<Decline, Quantizer> as_quantizer(const RuleContext& ctx, NodeId n) {
   const Node& node = ctx.node(n);
   const Tensor* scale = node.has_input(1) ? ctx.constant(node.inputs[1]) : nullptr;
-  if (scale == nullptr) return Decline{"the scale of " + describe(node) + " is not constant", "make it an initializer"};
+  if (scale == nullptr)
+    return Decline{"the scale of " + describe(node) + " is not constant", "make it an initializer"};
   Quantizer q{.scale = to_doubles(*scale), .zero_point = {}, .code = DType::uint8};
   if (node.has_input(2)) {
     const Tensor* zero = ctx.constant(node.inputs[2]);
-    if (zero == nullptr) return Decline{"the zero point of " + describe(node) + " is not constant", "make it an initializer"};
+    if (zero == nullptr)
+      return Decline{"the zero point of " + describe(node) + " is not constant",
+                     "make it an initializer"};
     q.code = zero->dtype();
     q.zero_point = to_ints(*zero);
   } else {
@@ -79,7 +89,8 @@ std::variant<Decline, Quantizer> as_quantizer(const RuleContext& ctx, NodeId n) 
 
 std::string to_string(const Quantizer& q) {
   if (q.scale.size() == 1) {
-    return fmt::format("scale {}, zero point {}, codes {}..{}", q.scale[0], q.zero_point[0], q.low, q.high);
+    return fmt::format("scale {}, zero point {}, codes {}..{}", q.scale[0], q.zero_point[0], q.low,
+                       q.high);
   }
   return fmt::format("{} scales, codes {}..{}", q.scale.size(), q.low, q.high);
 }

@@ -10,8 +10,9 @@ std::map<std::string, Rewrite>& registry() {
   return rules;
 }
 
-/// Sizes for the unknown axes of graph inputs, by symbol: batch-like small ones on axis 0, image-like ones elsewhere. Distinct
-/// symbols get distinct sizes, so that two axes that merely may be equal do not look equal.
+/// Sizes for the unknown axes of graph inputs, by symbol: batch-like small ones on axis 0,
+/// image-like ones elsewhere. Distinct symbols get distinct sizes, so that two axes that merely may
+/// be equal do not look equal.
 class Filling {
  public:
   explicit Filling(std::int64_t variant) : variant_(variant) {}
@@ -32,7 +33,8 @@ class Filling {
   std::int64_t size(const Dim& d, std::size_t axis) {
     if (d.size >= 0) return d.size;
     const std::string key = d.symbol.empty() ? "?" + std::to_string(anonymous_++) : d.symbol;
-    const auto index = static_cast<std::int64_t>(symbols_.emplace(key, symbols_.size()).first->second);
+    const auto index =
+        static_cast<std::int64_t>(symbols_.emplace(key, symbols_.size()).first->second);
     return axis == 0 ? 2 + 3 * variant_ + index : (2 + variant_ + index) * (32 + 32 * variant_);
   }
 
@@ -49,12 +51,18 @@ bool known_equal(const TensorType& a, const TensorType& b) {
 
 std::string to_string(Stage s) {
   switch (s) {
-    case Stage::clean: return "clean";
-    case Stage::fold: return "fold";
-    case Stage::forward: return "forward";
-    case Stage::quantized: return "quantized";
-    case Stage::fuse: return "fuse";
-    case Stage::finish: return "finish";
+    case Stage::clean:
+      return "clean";
+    case Stage::fold:
+      return "fold";
+    case Stage::forward:
+      return "forward";
+    case Stage::quantized:
+      return "quantized";
+    case Stage::fuse:
+      return "fuse";
+    case Stage::finish:
+      return "finish";
   }
   return "?";
 }
@@ -70,7 +78,8 @@ void RuleContext::infer() {
     }
   };
   types_ = types_under({});
-  for (const std::int64_t variant : {0, 1}) probes_.push_back(types_under(Filling(variant).shapes(g_)));
+  for (const std::int64_t variant : {0, 1})
+    probes_.push_back(types_under(Filling(variant).shapes(g_)));
 }
 
 TensorType RuleContext::type(ValueId v) const {
@@ -149,8 +158,9 @@ int Rewrite::size() const {
 }
 
 RegisterRewrite::RegisterRewrite(Rewrite rewrite) {
-  std::stable_sort(rewrite.patterns.begin(), rewrite.patterns.end(),
-                   [](const Pattern& a, const Pattern& b) { return pattern_size(a) > pattern_size(b); });
+  std::stable_sort(
+      rewrite.patterns.begin(), rewrite.patterns.end(),
+      [](const Pattern& a, const Pattern& b) { return pattern_size(a) > pattern_size(b); });
   const std::string name = rewrite.name;
   ASSAY_ASSERT(registry().emplace(name, std::move(rewrite)).second);
 }

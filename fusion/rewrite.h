@@ -1,8 +1,8 @@
 // Rewrite: one fusion, as data, and the context its functions work in.
 //
-// A rule is one file in fusion/rules/ that ends with `const RegisterRewrite registered{{ .name = "fold_bn_conv", ... }};`.
-// The engine (pipeline.h) finds matches, asks the guard, and calls build; the rule keeps the root's output value, so that
-// alignment by name holds.
+// A rule is one file in fusion/rules/ that ends with `const RegisterRewrite registered{{ .name =
+// "fold_bn_conv", ... }};`. The engine (pipeline.h) finds matches, asks the guard, and calls build;
+// the rule keeps the root's output value, so that alignment by name holds.
 #pragma once
 
 #include <any>
@@ -18,18 +18,20 @@
 
 namespace assay {
 
-/// Stages run one after the other, each to a fixpoint: clean up and recognize; fold backward; fold forward (only what could not go
-/// backward); rules for graphs that hold QuantizeLinear nodes; fuse into the operator in front; what is then left.
+/// Stages run one after the other, each to a fixpoint: clean up and recognize; fold backward; fold
+/// forward (only what could not go backward); rules for graphs that hold QuantizeLinear nodes; fuse
+/// into the operator in front; what is then left.
 enum class Stage { clean, fold, forward, quantized, fuse, finish };
 std::string to_string(Stage s);
 
 class ExactAffine;
 
-/// What a constant made by a rule was made from, so that a later rule starts from the original numbers and rounds once.
+/// What a constant made by a rule was made from, so that a later rule starts from the original
+/// numbers and rounds once.
 struct FoldOrigin {
-  Tensor source = {};                               ///< original tensor; undefined() for an absent bias
-  std::shared_ptr<const ExactAffine> steps = {};    ///< per-channel steps applied to it, exact
-  bool forward = false;                             ///< the source is itself the end of a forward fold
+  Tensor source = {};  ///< original tensor; undefined() for an absent bias
+  std::shared_ptr<const ExactAffine> steps = {};  ///< per-channel steps applied to it, exact
+  bool forward = false;  ///< the source is itself the end of a forward fold
 };
 
 /// What guard and build see. Reading is for both; editing is for build only.
@@ -48,11 +50,11 @@ class RuleContext {
   TensorType type(ValueId v) const;
   /// -1 when unknown.
   std::int64_t rank(ValueId v) const;
-  /// Equal shapes for sure: same rank, every size known and equal, or equal under two different fillings of the unknown sizes
-  /// of the graph inputs.
+  /// Equal shapes for sure: same rank, every size known and equal, or equal under two different
+  /// fillings of the unknown sizes of the graph inputs.
   bool same_shape(ValueId a, ValueId b) const;
-  /// The shape of a value when it is known, else its shapes under two fillings of the graph's unknown input sizes; empty when
-  /// neither is known.
+  /// The shape of a value when it is known, else its shapes under two fillings of the graph's
+  /// unknown input sizes; empty when neither is known.
   std::vector<Shape> known_shapes(ValueId v) const;
   const FoldOrigin* origin(ValueId v) const;
 
@@ -84,15 +86,16 @@ class RuleContext {
 struct Rewrite {
   std::string name;
   Stage stage = Stage::fuse;
-  std::string summary;                         ///< one line: before -> after
+  std::string summary;  ///< one line: before -> after
   std::vector<Pattern> patterns;
-  std::vector<std::string> rows = {};          ///< F1.., M1..: rows of the vendors' lists that it covers
-  std::vector<std::string> sets = {};          ///< modes it belongs to besides `all`
-  bool in_all = true;                          ///< false: only when named
-  std::string verdict;                         ///< best certificate its instances can get, "E0".."E3"
-  std::vector<std::string> proof;              ///< obligations: algebra, constants, structure, radius, bits, codes
-  std::vector<std::string> refusals;           ///< conditions under which it declines, for the documentation
-  std::string test = {};                       ///< test file under tests/
+  std::vector<std::string> rows = {};  ///< F1.., M1..: rows of the vendors' lists that it covers
+  std::vector<std::string> sets = {};  ///< modes it belongs to besides `all`
+  bool in_all = true;                  ///< false: only when named
+  std::string verdict;                 ///< best certificate its instances can get, "E0".."E3"
+  std::vector<std::string>
+      proof;  ///< obligations: algebra, constants, structure, radius, bits, codes
+  std::vector<std::string> refusals;  ///< conditions under which it declines, for the documentation
+  std::string test = {};              ///< test file under tests/
   std::optional<Decline> (*guard)(RuleContext&, const Match&) = nullptr;
   void (*build)(RuleContext&, const Match&) = nullptr;
   /// Nodes beyond the pattern that build replaces too (branches found by the guard); nullptr: none.

@@ -63,7 +63,8 @@ void split(Graph& g, NodeId n) {
   Node base{.name = fused.name,
             .op_type = parts.base,
             .inputs = fused.inputs,
-            .attributes = without(fused.attributes, {"min", "max", "rounding", "act_alpha", "act_beta", "approximate"})};
+            .attributes = without(fused.attributes, {"min", "max", "rounding", "act_alpha",
+                                                     "act_beta", "approximate"})};
   const bool activation_owns_alpha = parts.base != "Gemm";
   if (activation_owns_alpha) base.attributes = without(base.attributes, {"alpha", "beta"});
   if (parts.add) base.inputs.resize(3);

@@ -2,9 +2,12 @@
 //
 // Before:  y = Add(DequantizeLinear(QuantizeLinear(Conv(x, W, b); s, z); s, z), r)
 // After:   y = Add(Conv(x, W, b), r)
-// Algebra: Q∘DQ rounds to a grid of step s and clamps; without it y changes by up to s/2, more where the quantizer clamped. That is a
-//          change of quantization, not an equivalence: E3, and only on request (it belongs to no mode).
-// Declines when: the two quantizers differ; a value in between is needed elsewhere; a parameter is not constant.
+// Algebra: Q∘DQ rounds to a grid of step s and clamps; without it y changes by up to s/2, more
+// where the quantizer clamped. That is a
+//          change of quantization, not an equivalence: E3, and only on request (it belongs to no
+//          mode).
+// Declines when: the two quantizers differ; a value in between is needed elsewhere; a parameter is
+// not constant.
 #include "fusion/fused_node.h"
 #include "fusion/linear.h"
 #include "fusion/quantizer.h"
@@ -37,7 +40,9 @@ void build(RuleContext& ctx, const Match& match) {
 
 Pattern form() {
   return commutative(
-      op("Add", "add", {op("DequantizeLinear", "dq", {op("QuantizeLinear", "q", {op(linear_types, "op")})}), any("residual")}));
+      op("Add", "add",
+         {op("DequantizeLinear", "dq", {op("QuantizeLinear", "q", {op(linear_types, "op")})}),
+          any("residual")}));
 }
 
 const RegisterRewrite registered{{
@@ -49,7 +54,8 @@ const RegisterRewrite registered{{
     .in_all = false,
     .verdict = "E3",
     .proof = {"codes"},
-    .refusals = {"quantizers differ", "second reader", "inner graph output", "captured by a subgraph", "parameter not constant"},
+    .refusals = {"quantizers differ", "second reader", "inner graph output",
+                 "captured by a subgraph", "parameter not constant"},
     .test = "rules/drop_inner_quantizer_test.cpp",
     .guard = guard,
     .build = build,

@@ -2,9 +2,11 @@
 //
 // Before:  q2 = QuantizeLinear(DequantizeLinear(q1; s, z); s, z)
 // After:   readers of q2 read q1
-// Algebra: fl((q−z)·s) = (q−z)·s·(1+δ), |δ| <= 2^-24, |q−z| < 2^16; divided by s it lies within 2^-8 of the integer q−z, and rounds to
+// Algebra: fl((q−z)·s) = (q−z)·s·(1+δ), |δ| <= 2^-24, |q−z| < 2^16; divided by s it lies within
+// 2^-8 of the integer q−z, and rounds to
 //          it. The codes are the same: E0.
-// Declines when: scale, zero point, type or axis differ (that is a real requantization, which rounds); the dequantized value is needed
+// Declines when: scale, zero point, type or axis differ (that is a real requantization, which
+// rounds); the dequantized value is needed
 //          elsewhere; a parameter is not constant; q2 is a graph output (its name has to stay).
 #include "fusion/quantizer.h"
 
@@ -17,12 +19,13 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
   if (const auto* why = std::get_if<Decline>(&from)) return *why;
   if (const auto* why = std::get_if<Decline>(&to)) return *why;
   if (!(std::get<Quantizer>(from) == std::get<Quantizer>(to))) {
-    return Decline{"the codes are requantized from " + to_string(std::get<Quantizer>(from)) + " to " +
-                       to_string(std::get<Quantizer>(to)),
+    return Decline{"the codes are requantized from " + to_string(std::get<Quantizer>(from)) +
+                       " to " + to_string(std::get<Quantizer>(to)),
                    "align the two quantizers"};
   }
   if (ctx.graph().is_output(ctx.node(match.root).outputs[0])) {
-    return Decline{"'" + ctx.graph().name(ctx.node(match.root).outputs[0]) + "' is a graph output and keeps its node"};
+    return Decline{"'" + ctx.graph().name(ctx.node(match.root).outputs[0]) +
+                   "' is a graph output and keeps its node"};
   }
   return std::nullopt;
 }
@@ -43,7 +46,8 @@ const RegisterRewrite registered{{
     .rows = {"F15"},
     .verdict = "E0",
     .proof = {"codes"},
-    .refusals = {"other parameters", "second reader", "inner graph output", "captured by a subgraph", "parameter not constant", "graph output"},
+    .refusals = {"other parameters", "second reader", "inner graph output",
+                 "captured by a subgraph", "parameter not constant", "graph output"},
     .test = "rules/drop_requantize_test.cpp",
     .guard = guard,
     .build = build,

@@ -3,8 +3,10 @@
 // Before:  y = Add(BatchNormalization(x; γ, β, μ, v), k) or Sub(BatchNormalization, k)
 // After:   y = BatchNormalization(x; γ, β ± k, μ, v)
 // Algebra: (s·x + t) + k = s·x + (t + k). β' is the exact value rounded once: E2.
-// Declines when: the inner value is needed elsewhere; k or a parameter is not constant or may be overridden; training mode or extra
-//          outputs; k is not one value per channel by right-aligned broadcasting; a result is not finite.
+// Declines when: the inner value is needed elsewhere; k or a parameter is not constant or may be
+// overridden; training mode or extra
+//          outputs; k is not one value per channel by right-aligned broadcasting; a result is not
+//          finite.
 #include "fusion/bn_rule.h"
 
 namespace assay {

@@ -1,12 +1,16 @@
-// Batch normalization behind a concatenation of linear branches: the group convolution that is written as Split, N·Conv, Concat.
+// Batch normalization behind a concatenation of linear branches: the group convolution that is
+// written as Split, N·Conv, Concat.
 //
 // Before:  y = BatchNormalization(Concat(Conv_1(x_1), ..., Conv_N(x_N); axis 1); γ, β, μ, v)
 // After:   y = Concat(Conv_1'(x_1), ..., Conv_N'(x_N))
-// Algebra: the channels of branch i are [o_i, o_i + m_i) of the concatenation, in its order; they get that slice of γ, β, μ, v. Per
+// Algebra: the channels of branch i are [o_i, o_i + m_i) of the concatenation, in its order; they
+// get that slice of γ, β, μ, v. Per
 //          branch as in fold_bn_conv: exact, rounded once: E2.
-// Declines when: a branch is no Conv, ConvTranspose, Gemm or rank-2 MatMul, or its weight may not change (not constant, overridable,
-//          shared); a branch output or the concatenation is needed elsewhere; axis other than 1; a branch occurs twice; the
-//          normalization declines (training mode, extra outputs, parameters). amct-tf: the branches must be Conv and read a Split.
+// Declines when: a branch is no Conv, ConvTranspose, Gemm or rank-2 MatMul, or its weight may not
+// change (not constant, overridable,
+//          shared); a branch output or the concatenation is needed elsewhere; axis other than 1; a
+//          branch occurs twice; the normalization declines (training mode, extra outputs,
+//          parameters). amct-tf: the branches must be Conv and read a Split.
 #include <algorithm>
 
 #include "fusion/fold_rule.h"
@@ -26,8 +30,12 @@ std::vector<double> slice(const std::vector<double>& v, std::int64_t begin, std:
 ExactAffine slice(const ExactAffine& map, std::int64_t begin, std::int64_t count) {
   std::vector<AffineStep> steps = map.steps();
   for (AffineStep& s : steps) {
-    s = {.kind = s.kind, .gamma = slice(s.gamma, begin, count), .beta = slice(s.beta, begin, count),
-         .mean = slice(s.mean, begin, count), .var = slice(s.var, begin, count), .epsilon = s.epsilon};
+    s = {.kind = s.kind,
+         .gamma = slice(s.gamma, begin, count),
+         .beta = slice(s.beta, begin, count),
+         .mean = slice(s.mean, begin, count),
+         .var = slice(s.var, begin, count),
+         .epsilon = s.epsilon};
   }
   return ExactAffine(std::move(steps));
 }
@@ -35,14 +43,19 @@ ExactAffine slice(const ExactAffine& map, std::int64_t begin, std::int64_t count
 std::variant<Decline, LinearOp> branch_at(const RuleContext& ctx, ValueId v) {
   const Graph& g = ctx.graph();
   const NodeId n = v.valid() ? g.value(v).producer : NodeId{};
-  if (!n.valid()) return Decline{"branch '" + (v.valid() ? g.name(v) : "") + "' of Concat is not computed by a linear operator"};
+  if (!n.valid())
+    return Decline{"branch '" + (v.valid() ? g.name(v) : "") +
+                   "' of Concat is not computed by a linear operator"};
   auto linear = as_linear(ctx, n);
   if (const Decline* why = declined(linear)) {
-    if (why->reason.empty()) return Decline{"branch '" + g.name(v) + "' of Concat comes from " + describe(g.node(n)) + ", which is not linear"};
+    if (why->reason.empty())
+      return Decline{"branch '" + g.name(v) + "' of Concat comes from " + describe(g.node(n)) +
+                     ", which is not linear"};
   }
   if (g.use_count(v) != 1) {
-    return Decline{"branch '" + g.name(v) + "' of Concat has " + std::to_string(g.use_count(v)) + " readers",
-                   "give the other reader its own operator"};
+    return Decline{
+        "branch '" + g.name(v) + "' of Concat has " + std::to_string(g.use_count(v)) + " readers",
+        "give the other reader its own operator"};
   }
   return linear;
 }
@@ -51,8 +64,10 @@ std::optional<Decline> not_the_sets(const RuleContext& ctx, const LinearOp& op) 
   if (ctx.mode() != "amct-tf") return std::nullopt;
   const Node& node = ctx.node(op.node);
   const Node* front = ctx.graph().producer(node.inputs[0]);
-  if (op.kind == LinearOp::Kind::conv && front != nullptr && front->is("Split")) return std::nullopt;
-  return Decline{"amct-tf knows Split + Conv + Concat only; " + op.text(ctx.graph()) + " does not read a Split"};
+  if (op.kind == LinearOp::Kind::conv && front != nullptr && front->is("Split"))
+    return std::nullopt;
+  return Decline{"amct-tf knows Split + Conv + Concat only; " + op.text(ctx.graph()) +
+                 " does not read a Split"};
 }
 
 std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
@@ -67,11 +82,13 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
     ops.push_back(std::get<LinearOp>(std::move(branch)));
     channels += ops.back().channels;
     if (auto why = not_the_sets(ctx, ops.back())) return why;
-    if (ops.back().kind == LinearOp::Kind::matmul && ops.back().rank != 2) return Decline{"a MatMul branch has no rank-2 output"};
+    if (ops.back().kind == LinearOp::Kind::matmul && ops.back().rank != 2)
+      return Decline{"a MatMul branch has no rank-2 output"};
   }
   const std::int64_t rank = ops.front().rank;
   const std::int64_t axis = concat.attributes.int_or("axis", 1);
-  if (axis != 1 && axis != 1 - rank) return Decline{"Concat has axis " + std::to_string(axis) + ", the channels are axis 1"};
+  if (axis != 1 && axis != 1 - rank)
+    return Decline{"Concat has axis " + std::to_string(axis) + ", the channels are axis 1"};
   const auto steps = batch_norm_steps(ctx, bn, channels);
   if (const Decline* why = declined(steps)) return *why;
   BranchPlan plan;
@@ -88,7 +105,8 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
 
 std::vector<NodeId> branches(const RuleContext& ctx, const Match& match) {
   std::vector<NodeId> nodes;
-  for (const ValueId v : ctx.node(match.node("concat")).inputs) nodes.push_back(ctx.graph().value(v).producer);
+  for (const ValueId v : ctx.node(match.node("concat")).inputs)
+    nodes.push_back(ctx.graph().value(v).producer);
   return nodes;
 }
 
@@ -107,7 +125,8 @@ void build(RuleContext& ctx, const Match& match) {
 
 std::vector<std::string> refusals() {
   auto list = batch_norm_refusals();
-  for (const char* more : {"branch not linear", "axis", "amct-tf: branch without Split"}) list.emplace_back(more);
+  for (const char* more : {"branch not linear", "axis", "amct-tf: branch without Split"})
+    list.emplace_back(more);
   return list;
 }
 

@@ -2,13 +2,17 @@
 //
 // Before:  y = op(BatchNormalization(x; γ, β, μ, v), W, b); op is Conv, Gemm or MatMul
 // After:   y = op(x, W', b')
-// Algebra: with s = γ/√(v+ε), t = β − μ·s per input channel c: Σ W·(s_c·x + t_c) + b = Σ (W·s_c)·x + (b + Σ W·t_c). W' and b' are exact
+// Algebra: with s = γ/√(v+ε), t = β − μ·s per input channel c: Σ W·(s_c·x + t_c) + b = Σ (W·s_c)·x
+// + (b + Σ W·t_c). W' and b' are exact
 //          values rounded once (b' is one exact sum), also when W was folded backward before: E2.
-// Legal only where every output sums over all taps: a padded border sums zeros where the original has t. So: no padding, or t = 0 in
+// Legal only where every output sums over all taps: a padded border sums zeros where the original
+// has t. So: no padding, or t = 0 in
 //          every channel (the padding value, zero, is then its own image).
-// Declines when: the inner value is needed elsewhere; W, b or a parameter is not constant, may be overridden, or is shared; training
-//          mode or extra outputs; group > 1; padding (explicit or auto_pad) with t not zero; ConvTranspose (its borders sum fewer taps);
-//          Gemm with transA or alpha other than 1; output rank other than 2 for Gemm and MatMul; a result is not finite.
+// Declines when: the inner value is needed elsewhere; W, b or a parameter is not constant, may be
+// overridden, or is shared; training
+//          mode or extra outputs; group > 1; padding (explicit or auto_pad) with t not zero;
+//          ConvTranspose (its borders sum fewer taps); Gemm with transA or alpha other than 1;
+//          output rank other than 2 for Gemm and MatMul; a result is not finite.
 #include <algorithm>
 
 #include "fusion/fold_rule.h"
@@ -36,7 +40,8 @@ bool padded(const Node& node) {
   const std::string mode = node.attributes.string_or("auto_pad", "NOTSET");
   if (mode == "SAME_UPPER" || mode == "SAME_LOWER") return true;
   const auto pads = node.attributes.ints_or("pads", {});
-  return mode != "VALID" && std::any_of(pads.begin(), pads.end(), [](std::int64_t p) { return p != 0; });
+  return mode != "VALID" &&
+         std::any_of(pads.begin(), pads.end(), [](std::int64_t p) { return p != 0; });
 }
 
 bool all_zero(const ExactAffine& steps, std::int64_t channels) {
@@ -46,21 +51,24 @@ bool all_zero(const ExactAffine& steps, std::int64_t channels) {
   return true;
 }
 
-std::optional<Decline> illegal(const RuleContext& ctx, const LinearOp& op, const ExactAffine& steps, std::int64_t channels) {
+std::optional<Decline> illegal(const RuleContext& ctx, const LinearOp& op, const ExactAffine& steps,
+                               std::int64_t channels) {
   const Node& node = ctx.node(op.node);
-  if (op.kind == LinearOp::Kind::conv_transpose) return Decline{"the borders of a ConvTranspose sum over fewer taps"};
+  if (op.kind == LinearOp::Kind::conv_transpose)
+    return Decline{"the borders of a ConvTranspose sum over fewer taps"};
   if (op.kind == LinearOp::Kind::gemm &&
       (node.attributes.int_or("transA", 0) != 0 || node.attributes.float_or("alpha", 1) != 1.0F)) {
     return Decline{"Gemm has transA or alpha other than 1", "set transA = 0 and alpha = 1"};
   }
   if (op.kind == LinearOp::Kind::matmul && op.rank != 2) {
-    return Decline{"the product has rank " + std::to_string(op.rank) + ", the normalization scales axis 1"};
+    return Decline{"the product has rank " + std::to_string(op.rank) +
+                   ", the normalization scales axis 1"};
   }
   if (!padded(node)) return std::nullopt;
   for (std::int64_t c = 0; c < channels; ++c) {
     if (steps.shift_is_zero(c)) continue;
-    return Decline{op.text(ctx.graph()) + " pads with 0, but the normalization maps 0 to " + std::to_string(steps.shift<double>(c)) +
-                       " in channel " + std::to_string(c),
+    return Decline{op.text(ctx.graph()) + " pads with 0, but the normalization maps 0 to " +
+                       std::to_string(steps.shift<double>(c)) + " in channel " + std::to_string(c),
                    "set pads to 0, or pad in front of the normalization"};
   }
   return std::nullopt;
@@ -94,7 +102,8 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
   if (const Decline* why = declined(linear)) return *why;
   const LinearOp& op = std::get<LinearOp>(linear);
   const std::int64_t channels = in_channels(op);
-  if (op.kind == LinearOp::Kind::conv && op.group != 1) return Decline{"group = " + std::to_string(op.group) + ", expected 1"};
+  if (op.kind == LinearOp::Kind::conv && op.group != 1)
+    return Decline{"group = " + std::to_string(op.group) + ", expected 1"};
   const auto found = batch_norm_steps(ctx, bn, channels);
   if (const Decline* why = declined(found)) return *why;
   const ExactAffine& steps = std::get<ExactAffine>(found);
@@ -103,17 +112,22 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
   const FoldOrigin b = origin_or_self(ctx, op.bias_value, op.bias);
   if (w.forward || b.forward) return Decline{"the weight already took a normalization in front"};
   ExactAffine behind = *b.steps;
-  if (op.kind == LinearOp::Kind::gemm && op.bias.defined() && ctx.node(n).attributes.float_or("beta", 1) != 1.0F) {
+  if (op.kind == LinearOp::Kind::gemm && op.bias.defined() &&
+      ctx.node(n).attributes.float_or("beta", 1) != 1.0F) {
     return Decline{"Gemm has beta other than 1", "multiply the bias by beta"};
   }
   ForwardPlan plan{.op = op, .weight = {}, .bias = {}};
-  plan.weight = scale_weights(w.source, TwoSided{steps, *w.steps, in_channel_of(op), op.channel_of()});
+  plan.weight =
+      scale_weights(w.source, TwoSided{steps, *w.steps, in_channel_of(op), op.channel_of()});
   // Without a shift no bias appears: adding +0 would turn an exact −0 into +0.
   const bool shifts = !all_zero(steps, channels);
-  if (shifts || op.bias_value.valid()) plan.bias = map_bias(b.source, w.source, TwoSided{steps, behind, in_channel_of(op), op.channel_of()}, op.channels);
+  if (shifts || op.bias_value.valid())
+    plan.bias = map_bias(b.source, w.source,
+                         TwoSided{steps, behind, in_channel_of(op), op.channel_of()}, op.channels);
   for (const Tensor* t : {&plan.weight, &plan.bias}) {
     if (!t->defined()) continue;
-    if (const auto why = not_finite(*t)) return Decline{"a folded constant of " + op.text(ctx.graph()) + " is not finite: " + *why};
+    if (const auto why = not_finite(*t))
+      return Decline{"a folded constant of " + op.text(ctx.graph()) + " is not finite: " + *why};
   }
   ctx.scratch = std::move(plan);
   return std::nullopt;
@@ -130,14 +144,17 @@ void build(RuleContext& ctx, const Match& match) {
   ctx.erase(bn);
   node.inputs[1] = ctx.make_constant(stem + "_weight_forward", plan.weight);
   if (plan.bias.defined()) node.inputs[2] = ctx.make_constant(stem + "_bias_forward", plan.bias);
-  ctx.set_origin(node.inputs[1], {.source = plan.weight, .steps = std::make_shared<const ExactAffine>(), .forward = true});
+  ctx.set_origin(
+      node.inputs[1],
+      {.source = plan.weight, .steps = std::make_shared<const ExactAffine>(), .forward = true});
   if (plan.op.kind == LinearOp::Kind::matmul && plan.bias.defined()) node.op_type = "Gemm";
   ctx.add(std::move(node));
 }
 
 std::vector<std::string> refusals() {
   auto list = batch_norm_refusals();
-  for (const char* more : {"padding with a shift", "group > 1", "ConvTranspose", "transA, alpha or beta", "output rank"}) {
+  for (const char* more : {"padding with a shift", "group > 1", "ConvTranspose",
+                           "transA, alpha or beta", "output rank"}) {
     list.emplace_back(more);
   }
   return list;

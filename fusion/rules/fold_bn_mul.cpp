@@ -2,10 +2,13 @@
 //
 // Before:  y = Mul(BatchNormalization(x; γ, β, μ, v), k) or Div
 // After:   y = BatchNormalization(x; γ·k, β·k, μ, v)
-// Algebra: k·(s·x + t) = (k·s)·x + k·t. γ' and β' are exact values rounded once; when the result later folds into a convolution the
+// Algebra: k·(s·x + t) = (k·s)·x + k·t. γ' and β' are exact values rounded once; when the result
+// later folds into a convolution the
 //          exact steps are used, not the rounded parameters: E2.
-// Declines when: the inner value is needed elsewhere; k or a parameter is not constant or may be overridden; training mode or extra
-//          outputs; k is not one value per channel by right-aligned broadcasting; division by 0; a result is not finite.
+// Declines when: the inner value is needed elsewhere; k or a parameter is not constant or may be
+// overridden; training mode or extra
+//          outputs; k is not one value per channel by right-aligned broadcasting; division by 0; a
+//          result is not finite.
 #include "fusion/bn_rule.h"
 
 namespace assay {

@@ -1,10 +1,12 @@
 // Constant addend behind a linear operator becomes its bias.
 //
-// Before:  y = Add(op(x, W, b), k), Sub(op, k) or Sub(k, op); op is Conv, ConvTranspose, Gemm, or MatMul with a rank-2 output
-// After:   y = op(x, W, b+k); op(x, W, b−k); op(x, −W, k−b). MatMul becomes Gemm.
-// Algebra: b' = b ± k, exact and rounded once; −W is exact. Without an old bias b' = ±k is exact too: E1, else E2.
-// Declines when: the inner value is needed elsewhere; k is not constant or may be overridden; k is not one value per output
-//          channel by right-aligned broadcasting ([C] is the last axis of an image, not its channels); MatMul of another rank.
+// Before:  y = Add(op(x, W, b), k), Sub(op, k) or Sub(k, op); op is Conv, ConvTranspose, Gemm, or
+// MatMul with a rank-2 output After:   y = op(x, W, b+k); op(x, W, b−k); op(x, −W, k−b). MatMul
+// becomes Gemm. Algebra: b' = b ± k, exact and rounded once; −W is exact. Without an old bias b' =
+// ±k is exact too: E1, else E2. Declines when: the inner value is needed elsewhere; k is not
+// constant or may be overridden; k is not one value per output
+//          channel by right-aligned broadcasting ([C] is the last axis of an image, not its
+//          channels); MatMul of another rank.
 #include "fusion/fold_rule.h"
 
 namespace assay {
@@ -39,14 +41,16 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
 
 std::vector<std::string> refusals() {
   auto list = weight_refusals();
-  for (const char* more : {"caller-fed addend", "broadcast shape", "rank of a MatMul's output"}) list.emplace_back(more);
+  for (const char* more : {"caller-fed addend", "broadcast shape", "rank of a MatMul's output"})
+    list.emplace_back(more);
   return list;
 }
 
 const RegisterRewrite registered{{
     .name = "fold_linear_add",
     .stage = Stage::fold,
-    .summary = "Conv|ConvTranspose|Gemm|MatMul + constant Add or Sub -> the same operator with a bias",
+    .summary =
+        "Conv|ConvTranspose|Gemm|MatMul + constant Add or Sub -> the same operator with a bias",
     .patterns = {commutative(op("Add", "add", {op(linear_types, "op"), parameter("k")})),
                  commutative(op("Sub", "add", {op(linear_types, "op"), parameter("k")}))},
     .rows = {"F10", "F13", "F14", "M3"},

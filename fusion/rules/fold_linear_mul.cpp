@@ -1,10 +1,11 @@
 // Constant factor behind a linear operator, with or without a bias addition in between.
 //
-// Before:  y = Mul(op(x, W, b), k), Div(op(x, W, b), k), or Mul(Add(op(x, W), c), k); op is Conv, ConvTranspose, Gemm or MatMul
-// After:   y = op(x, W', b')
-// Algebra: W' = W·k per output channel, b' = (b + c)·k; Div: 1/k. Exact values rounded once: E2.
-// Declines when: the inner value is needed elsewhere; k or W is not constant, may be overridden, is shared; k is not one value per
-//          output channel by right-aligned broadcasting; division by 0; a result is not finite. amct-tf: k must have the empty shape.
+// Before:  y = Mul(op(x, W, b), k), Div(op(x, W, b), k), or Mul(Add(op(x, W), c), k); op is Conv,
+// ConvTranspose, Gemm or MatMul After:   y = op(x, W', b') Algebra: W' = W·k per output channel, b'
+// = (b + c)·k; Div: 1/k. Exact values rounded once: E2. Declines when: the inner value is needed
+// elsewhere; k or W is not constant, may be overridden, is shared; k is not one value per
+//          output channel by right-aligned broadcasting; division by 0; a result is not finite.
+//          amct-tf: k must have the empty shape.
 #include "fusion/fold_rule.h"
 
 namespace assay {
@@ -16,14 +17,16 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
   const LinearOp& op = std::get<LinearOp>(linear);
   const Tensor* k = ctx.constant(match.value("k"));
   if (ctx.mode() == "amct-tf" && k->shape().rank() != 0) {
-    return Decline{"amct-tf folds a constant of empty shape only, got " + to_string(k->shape()), "store the factor as a scalar"};
+    return Decline{"amct-tf folds a constant of empty shape only, got " + to_string(k->shape()),
+                   "store the factor as a scalar"};
   }
   ExactAffine steps;
   std::vector<NodeId> behind;
   if (match.has("add")) {
     const auto c = per_channel(*ctx.constant(match.value("c")), channel_target(op));
     if (const Decline* why = declined(c)) return *why;
-    steps = steps.then(AffineStep{.kind = AffineStep::Kind::add, .gamma = std::get<std::vector<double>>(c)});
+    steps = steps.then(
+        AffineStep{.kind = AffineStep::Kind::add, .gamma = std::get<std::vector<double>>(c)});
     behind.push_back(match.node("add"));
   }
   const auto factor = per_channel(*k, channel_target(op));
@@ -36,19 +39,25 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
   return plan_fold(ctx, op, steps, std::move(behind));
 }
 
-Pattern with_bias() { return commutative(op("Add", "add", {op(linear_types, "op"), parameter("c")})); }
+Pattern with_bias() {
+  return commutative(op("Add", "add", {op(linear_types, "op"), parameter("c")}));
+}
 
 std::vector<std::string> refusals() {
   auto list = weight_refusals();
-  for (const char* more : {"non-constant factor", "broadcast shape", "division by 0", "amct-tf: shape not empty"}) list.emplace_back(more);
+  for (const char* more :
+       {"non-constant factor", "broadcast shape", "division by 0", "amct-tf: shape not empty"})
+    list.emplace_back(more);
   return list;
 }
 
 const RegisterRewrite registered{{
     .name = "fold_linear_mul",
     .stage = Stage::fold,
-    .summary = "Conv|ConvTranspose|Gemm|MatMul (+ constant Add) + constant Mul or Div -> the same operator",
-    .patterns = {commutative(op("Mul", "mul", {with_bias(), parameter("k")})), op("Div", "mul", {with_bias(), parameter("k")}),
+    .summary = "Conv|ConvTranspose|Gemm|MatMul (+ constant Add) + constant Mul or Div -> the same "
+               "operator",
+    .patterns = {commutative(op("Mul", "mul", {with_bias(), parameter("k")})),
+                 op("Div", "mul", {with_bias(), parameter("k")}),
                  commutative(op("Mul", "mul", {op(linear_types, "op"), parameter("k")})),
                  op("Div", "mul", {op(linear_types, "op"), parameter("k")})},
     .rows = {"F5", "F13", "M3"},

@@ -1,13 +1,15 @@
 // Explicit padding into the convolution or pooling behind it.
 //
-// Before:  y = Conv(Pad(x, p; value), W, b), AveragePool(Pad(x, p; value)), MaxPool(Pad(x, p; value))
-// After:   y = Conv(x, W, b; pads + p), ...
-// Algebra: the consumer pads with its own value, so the Pad goes only where that is the same: 0 for Conv; 0 for AveragePool when the pads
-//          count (its own pads are zero, or count_include_pad = 1; afterwards count_include_pad = 1); minus infinity for MaxPool. The
-//          same sums and maxima: E1 (a sum of zeros may be kept out of the order of additions).
-// Declines when: the padded value is needed elsewhere; mode is not constant; the value is not the consumer's; a pad is negative (a crop);
-//          the batch or channel axis is padded; pads or value are not constant; auto_pad or ceil_mode is set; AveragePool pads without
-//          counting.
+// Before:  y = Conv(Pad(x, p; value), W, b), AveragePool(Pad(x, p; value)), MaxPool(Pad(x, p;
+// value)) After:   y = Conv(x, W, b; pads + p), ... Algebra: the consumer pads with its own value,
+// so the Pad goes only where that is the same: 0 for Conv; 0 for AveragePool when the pads
+//          count (its own pads are zero, or count_include_pad = 1; afterwards count_include_pad =
+//          1); minus infinity for MaxPool. The same sums and maxima: E1 (a sum of zeros may be kept
+//          out of the order of additions).
+// Declines when: the padded value is needed elsewhere; mode is not constant; the value is not the
+// consumer's; a pad is negative (a crop);
+//          the batch or channel axis is padded; pads or value are not constant; auto_pad or
+//          ceil_mode is set; AveragePool pads without counting.
 #include <algorithm>
 #include <cmath>
 
@@ -22,22 +24,29 @@ struct PadPlan {
 };
 
 /// Pads of all axes (begins, then ends) for a value of rank `rank`.
-std::variant<Decline, std::vector<std::int64_t>> pads_of(const RuleContext& ctx, const Node& pad, std::int64_t rank) {
+std::variant<Decline, std::vector<std::int64_t>> pads_of(const RuleContext& ctx, const Node& pad,
+                                                         std::int64_t rank) {
   const auto size = static_cast<std::size_t>(2 * rank);
   if (ctx.graph().opset() < 11) {
     auto pads = pad.attributes.ints_or(ctx.graph().opset() < 2 ? "paddings" : "pads", {});
-    if (pads.size() != size) return Decline{"Pad has " + std::to_string(pads.size()) + " pads for rank " + std::to_string(rank)};
+    if (pads.size() != size)
+      return Decline{"Pad has " + std::to_string(pads.size()) + " pads for rank " +
+                     std::to_string(rank)};
     return pads;
   }
   const Tensor* given = pad.has_input(1) ? ctx.constant(pad.inputs[1]) : nullptr;
-  if (given == nullptr) return Decline{"the pads of Pad are not constant", "make them an initializer"};
+  if (given == nullptr)
+    return Decline{"the pads of Pad are not constant", "make them an initializer"};
   const auto listed = to_ints(*given);
   if (!pad.has_input(3)) {
-    if (listed.size() != size) return Decline{"Pad has " + std::to_string(listed.size()) + " pads for rank " + std::to_string(rank)};
+    if (listed.size() != size)
+      return Decline{"Pad has " + std::to_string(listed.size()) + " pads for rank " +
+                     std::to_string(rank)};
     return listed;
   }
   const Tensor* axes = ctx.constant(pad.inputs[3]);
-  if (axes == nullptr) return Decline{"the axes of Pad are not constant", "make them an initializer"};
+  if (axes == nullptr)
+    return Decline{"the axes of Pad are not constant", "make them an initializer"};
   const auto which = to_ints(*axes);
   std::vector<std::int64_t> pads(size, 0);
   for (std::size_t i = 0; i < which.size(); ++i) {
@@ -58,12 +67,16 @@ std::variant<Decline, double> value_of(const RuleContext& ctx, const Node& pad) 
 
 std::optional<Decline> consumer_refuses(const Node& node, double value) {
   if (node.attributes.string_or("auto_pad", "NOTSET") != "NOTSET") {
-    return Decline{node.op_type + " has auto_pad = " + node.attributes.string_or("auto_pad", "NOTSET"), "write the pads explicitly"};
+    return Decline{
+        node.op_type + " has auto_pad = " + node.attributes.string_or("auto_pad", "NOTSET"),
+        "write the pads explicitly"};
   }
-  if (node.attributes.int_or("ceil_mode", 0) != 0) return Decline{node.op_type + " has ceil_mode = 1"};
+  if (node.attributes.int_or("ceil_mode", 0) != 0)
+    return Decline{node.op_type + " has ceil_mode = 1"};
   const double own = node.is("MaxPool") ? -INFINITY : 0.0;
   if (value != own) {
-    return Decline{"Pad fills with " + std::to_string(value) + ", " + node.op_type + " pads with " + std::to_string(own),
+    return Decline{"Pad fills with " + std::to_string(value) + ", " + node.op_type + " pads with " +
+                       std::to_string(own),
                    "pad with " + std::to_string(own)};
   }
   return std::nullopt;
@@ -78,7 +91,8 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
   }
   std::int64_t rank = ctx.rank(pad.inputs[0]);
   if (rank < 0 && node.is("Conv")) rank = ctx.rank(node.inputs[1]);
-  if (rank < 3) return Decline{"the rank of '" + ctx.graph().name(pad.inputs[0]) + "' is not known or below 3"};
+  if (rank < 3)
+    return Decline{"the rank of '" + ctx.graph().name(pad.inputs[0]) + "' is not known or below 3"};
   const auto pads = pads_of(ctx, pad, rank);
   if (const auto* why = std::get_if<Decline>(&pads)) return *why;
   const auto value = value_of(ctx, pad);
@@ -87,16 +101,21 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
   const auto& p = std::get<std::vector<std::int64_t>>(pads);
   const auto axes = static_cast<std::size_t>(rank);
   for (std::size_t i = 0; i < p.size(); ++i) {
-    if (p[i] < 0) return Decline{"pad " + std::to_string(i) + " is " + std::to_string(p[i]) + ": a crop", "crop with Slice"};
-    if (i % axes < 2 && p[i] != 0) return Decline{"axis " + std::to_string(i % axes) + " is padded, only spatial axes can move"};
+    if (p[i] < 0)
+      return Decline{"pad " + std::to_string(i) + " is " + std::to_string(p[i]) + ": a crop",
+                     "crop with Slice"};
+    if (i % axes < 2 && p[i] != 0)
+      return Decline{"axis " + std::to_string(i % axes) + " is padded, only spatial axes can move"};
   }
   PadPlan plan;
   plan.pads = node.attributes.ints_or("pads", std::vector<std::int64_t>(2 * (axes - 2), 0));
-  const bool own = std::any_of(plan.pads.begin(), plan.pads.end(), [](std::int64_t v) { return v != 0; });
+  const bool own =
+      std::any_of(plan.pads.begin(), plan.pads.end(), [](std::int64_t v) { return v != 0; });
   const bool adds = std::any_of(p.begin(), p.end(), [](std::int64_t v) { return v != 0; });
   if (node.is("AveragePool") && adds) {
     if (own && node.attributes.int_or("count_include_pad", 0) == 0) {
-      return Decline{"AveragePool has pads of its own that do not count (count_include_pad = 0)", "set count_include_pad = 1"};
+      return Decline{"AveragePool has pads of its own that do not count (count_include_pad = 0)",
+                     "set count_include_pad = 1"};
     }
     plan.count = true;
   }
@@ -128,8 +147,9 @@ const RegisterRewrite registered{{
     .rows = {"M6"},
     .verdict = "E1",
     .proof = {"algebra", "structure", "radius"},
-    .refusals = {"second reader", "inner graph output", "captured by a subgraph", "pad mode", "pad value", "negative pad",
-                 "batch or channel padded", "pads not constant", "auto_pad", "ceil_mode", "pads that do not count", "rank not known"},
+    .refusals = {"second reader", "inner graph output", "captured by a subgraph", "pad mode",
+                 "pad value", "negative pad", "batch or channel padded", "pads not constant",
+                 "auto_pad", "ceil_mode", "pads that do not count", "rank not known"},
     .test = "rules/fold_pad_test.cpp",
     .guard = guard,
     .build = build,

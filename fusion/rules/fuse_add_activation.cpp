@@ -2,9 +2,11 @@
 //
 // Before:  y = act(Add(a, b))
 // After:   y = ai.assay.AddRelu(a, b), AddClip, ...
-// Algebra: none; the two operators run as one kernel. With rounding = staged the sum is rounded before the activation, as the
+// Algebra: none; the two operators run as one kernel. With rounding = staged the sum is rounded
+// before the activation, as the
 //          original does: E0.
-// Declines when: the sum is read elsewhere; the shapes are not known to be equal (a fused kernel does not broadcast); an operand is
+// Declines when: the sum is read elsewhere; the shapes are not known to be equal (a fused kernel
+// does not broadcast); an operand is
 //          constant (that is a bias); a Clip bound is not a constant scalar; the type is not float.
 #include "fusion/fused_node.h"
 
@@ -20,12 +22,13 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
   const ValueId a = add.inputs[0];
   const ValueId b = add.inputs[1];
   if (ctx.constant(a) != nullptr || ctx.constant(b) != nullptr) return Decline{};
-  if (!is_float(ctx.type(add.outputs[0]).dtype) && ctx.type(a).dtype != DType::undefined && !is_float(ctx.type(a).dtype)) {
+  if (!is_float(ctx.type(add.outputs[0]).dtype) && ctx.type(a).dtype != DType::undefined &&
+      !is_float(ctx.type(a).dtype)) {
     return Decline{"the operands are " + to_string(ctx.type(a)) + ", expected a float type"};
   }
   if (!ctx.same_shape(a, b)) {
-    return Decline{"the operands have shapes " + to_string(ctx.type(a)) + " and " + to_string(ctx.type(b)) +
-                       ", not known to be equal",
+    return Decline{"the operands have shapes " + to_string(ctx.type(a)) + " and " +
+                       to_string(ctx.type(b)) + ", not known to be equal",
                    "expand the smaller operand, or fix the input sizes"};
   }
   if (auto why = cannot_write(ctx, match.root)) return why;
@@ -53,7 +56,8 @@ const RegisterRewrite registered{{
     .sets = {"bn-add-relu"},
     .verdict = "E0",
     .proof = {"bits"},
-    .refusals = {"second reader", "inner graph output", "captured by a subgraph", "broadcast shape", "dtype", "Clip bound", "numbers at opset < 12"},
+    .refusals = {"second reader", "inner graph output", "captured by a subgraph", "broadcast shape",
+                 "dtype", "Clip bound", "numbers at opset < 12"},
     .test = "rules/fuse_add_activation_test.cpp",
     .guard = guard,
     .build = build,

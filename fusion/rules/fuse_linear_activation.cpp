@@ -1,9 +1,10 @@
 // Activation into the operator in front.
 //
-// Before:  y = act(Conv(x, W, b)) or act(ai.assay.ConvAdd(x, W, b, r)); Conv, ConvTranspose, Gemm or MatMul
-// After:   y = ai.assay.ConvRelu, ConvClip, ConvAddRelu, ...
-// Algebra: none; the activation runs in the same kernel. With rounding = staged the pre-activation is rounded first: E0.
-// Declines when: the pre-activation is read elsewhere, is a graph output or is captured; a Clip bound is not a constant scalar.
+// Before:  y = act(Conv(x, W, b)) or act(ai.assay.ConvAdd(x, W, b, r)); Conv, ConvTranspose, Gemm
+// or MatMul After:   y = ai.assay.ConvRelu, ConvClip, ConvAddRelu, ... Algebra: none; the
+// activation runs in the same kernel. With rounding = staged the pre-activation is rounded first:
+// E0. Declines when: the pre-activation is read elsewhere, is a graph output or is captured; a Clip
+// bound is not a constant scalar.
 #include "fusion/fused_node.h"
 #include "fusion/linear.h"
 
@@ -30,8 +31,10 @@ void build(RuleContext& ctx, const Match& match) {
 }
 
 std::optional<Decline> guard_relu_only(RuleContext& ctx, const Match& match) {
-  if (ctx.mode() == "bn-add-relu" && !ctx.node(match.root).is("Relu") && !ctx.node(match.root).is("Clip")) {
-    return Decline{"mode bn-add-relu knows ReLU and Clip only, got " + ctx.node(match.root).op_type, "use --mode all"};
+  if (ctx.mode() == "bn-add-relu" && !ctx.node(match.root).is("Relu") &&
+      !ctx.node(match.root).is("Clip")) {
+    return Decline{"mode bn-add-relu knows ReLU and Clip only, got " + ctx.node(match.root).op_type,
+                   "use --mode all"};
   }
   return guard(ctx, match);
 }
@@ -39,13 +42,15 @@ std::optional<Decline> guard_relu_only(RuleContext& ctx, const Match& match) {
 const RegisterRewrite registered{{
     .name = "fuse_linear_activation",
     .stage = Stage::fuse,
-    .summary = "Conv|ConvTranspose|Gemm|MatMul (+ residual Add) + activation -> ConvRelu, ConvAddRelu, ...",
+    .summary = "Conv|ConvTranspose|Gemm|MatMul (+ residual Add) + activation -> ConvRelu, "
+               "ConvAddRelu, ...",
     .patterns = {op(activation_types, "act", {op(may_take_activation, "op")})},
     .rows = {"M5"},
     .sets = {"bn-add-relu"},
     .verdict = "E0",
     .proof = {"bits"},
-    .refusals = {"second reader", "inner graph output", "captured by a subgraph", "Clip bound", "numbers at opset < 12", "activation outside the set"},
+    .refusals = {"second reader", "inner graph output", "captured by a subgraph", "Clip bound",
+                 "numbers at opset < 12", "activation outside the set"},
     .test = "rules/fuse_linear_activation_test.cpp",
     .guard = guard_relu_only,
     .build = build,

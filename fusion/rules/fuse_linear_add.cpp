@@ -1,9 +1,11 @@
-// Residual addition into the convolution or matrix product in front: the skip connection of a residual block.
+// Residual addition into the convolution or matrix product in front: the skip connection of a
+// residual block.
 //
-// Before:  y = Add(Conv(x, W, b), r), r not constant; Conv, ConvTranspose, Gemm or MatMul; operands in either order
-// After:   y = ai.assay.ConvAdd(x, W, b, r)
-// Algebra: none; the sum is taken in the same kernel. With rounding = staged the convolution is rounded before the sum: E0.
-// Declines when: the product is read elsewhere; r has not the product's shape for sure; r is constant (a bias); types differ.
+// Before:  y = Add(Conv(x, W, b), r), r not constant; Conv, ConvTranspose, Gemm or MatMul; operands
+// in either order After:   y = ai.assay.ConvAdd(x, W, b, r) Algebra: none; the sum is taken in the
+// same kernel. With rounding = staged the convolution is rounded before the sum: E0. Declines when:
+// the product is read elsewhere; r has not the product's shape for sure; r is constant (a bias);
+// types differ.
 #include "fusion/fused_node.h"
 #include "fusion/linear.h"
 
@@ -22,8 +24,9 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
     return Decline{"the residual is " + to_string(b) + ", the product " + to_string(a)};
   }
   if (!ctx.same_shape(product, r)) {
-    return Decline{"the residual '" + ctx.graph().name(r) + "' is " + to_string(ctx.type(r)) + ", the product is " +
-                       to_string(ctx.type(product)) + ": not known to have equal shapes",
+    return Decline{"the residual '" + ctx.graph().name(r) + "' is " + to_string(ctx.type(r)) +
+                       ", the product is " + to_string(ctx.type(product)) +
+                       ": not known to have equal shapes",
                    "expand the residual, or fix the input sizes"};
   }
   return std::nullopt;
@@ -46,7 +49,8 @@ const RegisterRewrite registered{{
     .sets = {"bn-add-relu"},
     .verdict = "E0",
     .proof = {"bits"},
-    .refusals = {"second reader", "inner graph output", "captured by a subgraph", "broadcast shape", "dtype"},
+    .refusals = {"second reader", "inner graph output", "captured by a subgraph", "broadcast shape",
+                 "dtype"},
     .test = "rules/fuse_linear_add_test.cpp",
     .guard = guard,
     .build = build,

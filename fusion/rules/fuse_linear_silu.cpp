@@ -2,8 +2,9 @@
 //
 // Before:  c = Conv(x, W, b) or ai.assay.ConvAdd(x, W, b, r);  y = Mul(c, Sigmoid(c))
 // After:   y = ai.assay.ConvSilu, ConvAddSilu, ...
-// Algebra: none; with rounding = staged the product, the sigmoid and the multiplication are rounded where they were: E0.
-// Declines when: the pre-activation or the sigmoid is read elsewhere, is a graph output or is captured by a subgraph.
+// Algebra: none; with rounding = staged the product, the sigmoid and the multiplication are rounded
+// where they were: E0. Declines when: the pre-activation or the sigmoid is read elsewhere, is a
+// graph output or is captured by a subgraph.
 #include "fusion/fused_node.h"
 #include "fusion/linear.h"
 
@@ -24,7 +25,9 @@ Pattern form() {
   return commutative(op("Mul", "mul", {front, op("Sigmoid", "gate", {front})}));
 }
 
-std::optional<Decline> guard(RuleContext& ctx, const Match& match) { return cannot_fuse(ctx, match.node("op")); }
+std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
+  return cannot_fuse(ctx, match.node("op"));
+}
 
 const RegisterRewrite registered{{
     .name = "fuse_linear_silu",
@@ -34,7 +37,8 @@ const RegisterRewrite registered{{
     .rows = {"M5"},
     .verdict = "E0",
     .proof = {"bits"},
-    .refusals = {"second reader", "inner graph output", "captured by a subgraph", "output_shape of a ConvTranspose"},
+    .refusals = {"second reader", "inner graph output", "captured by a subgraph",
+                 "output_shape of a ConvTranspose"},
     .test = "rules/fuse_linear_silu_test.cpp",
     .guard = guard,
     .build = build,

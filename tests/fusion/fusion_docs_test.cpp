@@ -1,4 +1,5 @@
-// docs/fusions.md is the registry's page; every row of the vendors' lists has a rule, and every rule a test.
+// docs/fusions.md is the registry's page; every row of the vendors' lists has a rule, and every
+// rule a test.
 #include "fusion/fusion_docs.h"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,8 @@ namespace {
 const std::filesystem::path root = source_dir();
 
 TEST(FusionDocs, PageIsUpToDate) {
-  EXPECT_EQ(read_file(root / "docs/fusions.md"), fusions_page()) << "run: assay fuse --rules > docs/fusions.md";
+  EXPECT_EQ(read_file(root / "docs/fusions.md"), fusions_page())
+      << "run: assay fuse --rules > docs/fusions.md";
 }
 
 TEST(FusionDocs, EveryRowHasARule) {
@@ -31,7 +33,8 @@ TEST(FusionDocs, EveryRowHasARule) {
 
 TEST(FusionDocs, EveryRuleHasATestFileAndRefusals) {
   for (const Rewrite* r : all_rewrites()) {
-    EXPECT_TRUE(std::filesystem::exists(root / "tests" / r->test)) << r->name << " names tests/" << r->test;
+    EXPECT_TRUE(std::filesystem::exists(root / "tests" / r->test))
+        << r->name << " names tests/" << r->test;
     EXPECT_FALSE(r->refusals.empty()) << r->name;
     EXPECT_FALSE(r->proof.empty()) << r->name;
     EXPECT_FALSE(r->verdict.empty()) << r->name;

@@ -38,22 +38,31 @@ TEST(DropActivationBeforeQuantizer, S21) {
   EXPECT_EQ(codes<U8>(fuse(c).graph, {-1, 2}), (std::vector<int>{0, 255}));
   const Graph d = net_of<I8>("Clip(x, zero, six)", 2.0F / 127, 0).build();
   EXPECT_EQ(codes<I8>(fuse(d).graph, {-1, 2}), (std::vector<int>{0, 127}));
-  EXPECT_EQ(ops_of(fuse(d, {.mode = rule}).graph), "Relu, QuantizeLinear");  // the top saturates, the bottom does not
+  EXPECT_EQ(ops_of(fuse(d, {.mode = rule}).graph),
+            "Relu, QuantizeLinear");  // the top saturates, the bottom does not
   EXPECT_EQ(codes<I8>(fuse(d, {.mode = rule}).graph, {-1, 9}), (std::vector<int>{0, 127}));
 }
 
 TEST(DropActivationBeforeQuantizer, ClipGoesWhenBothEndsSaturate) {
-  EXPECT_EQ(ops_of(fuse(net_of<U8>("Clip(x, zero, six)", 6.0F / 255, 0).build(), {.mode = rule}).graph), "QuantizeLinear");
-  EXPECT_EQ(ops_of(fuse(net_of<I8>("Clip(x, zero, six)", 6.0F / 255, -128).build(), {.mode = rule}).graph), "QuantizeLinear");
-  expect_declined(net_of<U8>("Clip(x, zero, six)", 0.1F, 0).build(), rule, "does not saturate at the upper bound 6");
-  expect_declined(net_of<U8>("Clip(x, one, six)", 6.0F / 255, 0).build(), rule, "does not stand for 1");
+  EXPECT_EQ(
+      ops_of(fuse(net_of<U8>("Clip(x, zero, six)", 6.0F / 255, 0).build(), {.mode = rule}).graph),
+      "QuantizeLinear");
+  EXPECT_EQ(
+      ops_of(
+          fuse(net_of<I8>("Clip(x, zero, six)", 6.0F / 255, -128).build(), {.mode = rule}).graph),
+      "QuantizeLinear");
+  expect_declined(net_of<U8>("Clip(x, zero, six)", 0.1F, 0).build(), rule,
+                  "does not saturate at the upper bound 6");
+  expect_declined(net_of<U8>("Clip(x, one, six)", 6.0F / 255, 0).build(), rule,
+                  "does not stand for 1");
 }
 
 TEST(DropActivationBeforeQuantizer, EveryCodeIsTheSame) {
   const Graph g = net_of<U8>("Clip(x, zero, six)", 6.0F / 255, 0).build();
   const Graph fused = fuse(g, {.mode = rule}).graph;
   for (int i = -100; i < 1000; ++i) {
-    const std::vector<float> x = {static_cast<float>(i) * 0.01F, static_cast<float>(i) * 0.0117647F};
+    const std::vector<float> x = {static_cast<float>(i) * 0.01F,
+                                  static_cast<float>(i) * 0.0117647F};
     EXPECT_EQ(codes<U8>(g, x), codes<U8>(fused, x));
   }
 }
@@ -61,7 +70,8 @@ TEST(DropActivationBeforeQuantizer, EveryCodeIsTheSame) {
 TEST(DropActivationBeforeQuantizer, OthersDecline) {
   expect_declined(net_of<U8>("Relu(x)", 0.1F, 0).outputs({"q", "r"}).build(), rule, "graph output");
   Net open("r = Relu(x)\nq = QuantizeLinear(r, s)");
-  expect_declined(open.input("x", {2}).input("s", {}).build(), rule, "scale of node 'n_q' (QuantizeLinear) is not constant");
+  expect_declined(open.input("x", {2}).input("s", {}).build(), rule,
+                  "scale of node 'n_q' (QuantizeLinear) is not constant");
 }
 
 }  // namespace

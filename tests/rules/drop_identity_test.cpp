@@ -28,7 +28,9 @@ TEST(DropIdentity, Declines) {
   Net mask("y, m = Dropout(x)\nz = Relu(y)");
   expect_declined(mask.input("x", {1}).outputs({"z", "m"}).build(), rule, "mask of Dropout");
   Net training("d = Dropout(x, ratio, train)\nz = Relu(d)");
-  training.input("x", {1}).constant("ratio", f32({}, {0.5F})).constant("train", Tensor::scalar<bool>(true));
+  training.input("x", {1})
+      .constant("ratio", f32({}, {0.5F}))
+      .constant("train", Tensor::scalar<bool>(true));
   expect_declined(training.build(), rule, "training_mode = true");
   Net cast("d = Cast<to=11>(x)\nz = Neg(d)");
   EXPECT_TRUE(fuse(cast.input("x", {1}).build(), {.mode = rule}).log.fired.empty());

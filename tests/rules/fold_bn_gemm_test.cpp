@@ -9,15 +9,21 @@ using namespace testing;
 constexpr const char* rule = "fold_bn_gemm";
 
 Net net_of(const std::string& attributes, const Tensor& w, const Tensor& bias) {
-  Net net("c = Gemm" + attributes + "(x, W, B)\ny = BatchNormalization<epsilon=0.0>(c, g, b, m, v)");
-  net.input("x", {2, 2}).constant("W", w).constant("B", bias).constant("g", f32({2}, {2, -3})).constant("b", f32({2}, {1, 2}));
+  Net net("c = Gemm" + attributes +
+          "(x, W, B)\ny = BatchNormalization<epsilon=0.0>(c, g, b, m, v)");
+  net.input("x", {2, 2})
+      .constant("W", w)
+      .constant("B", bias)
+      .constant("g", f32({2}, {2, -3}))
+      .constant("b", f32({2}, {1, 2}));
   net.constant("m", f32({2}, {1, 4})).constant("v", f32({2}, {4, 1}));
   return net;
 }
 const Feeds x = {{"x", f32({2, 2}, {1, 2, 3, 4})}};
 
 TEST(FoldBnGemm, TransposedAndNot) {
-  // transB = 0: c = x·W + B = [[1+6, 2+8], ...] = [[7+5, 10-5], ...]; the square weight hides a wrong axis.
+  // transB = 0: c = x·W + B = [[1+6, 2+8], ...] = [[7+5, 10-5], ...]; the square weight hides a
+  // wrong axis.
   const Graph plain = net_of("", f32({2, 2}, {1, 2, 3, 4}), f32({2}, {5, -5})).build();
   FusionResult r = fuse(plain, {.mode = rule});
   EXPECT_EQ(ops_of(r.graph), "Gemm");
@@ -38,7 +44,8 @@ TEST(FoldBnGemm, AlphaBetaAndBiasForms) {
 }
 
 TEST(FoldBnGemm, BiasPerRowDeclines) {
-  expect_declined(net_of("", f32({2, 2}, {1, 2, 3, 4}), f32({2, 1}, {5, -5})).build(), rule, "bias 'B' has shape [2, 1]");
+  expect_declined(net_of("", f32({2, 2}, {1, 2, 3, 4}), f32({2, 1}, {5, -5})).build(), rule,
+                  "bias 'B' has shape [2, 1]");
 }
 
 TEST(FoldBnGemm, NotInAmctOnnx) {

@@ -10,7 +10,10 @@ constexpr const char* rule = "fold_bn_matmul";
 
 TEST(FoldBnMatMul, BecomesGemm) {
   Net net("c = MatMul(x, W)\ny = BatchNormalization<epsilon=0.0>(c, g, b, m, v)");
-  net.input("x", {1, 2}).constant("W", f32({2, 2}, {1, 2, 3, 4})).constant("g", f32({2}, {2, 3})).constant("b", f32({2}, {0, 1}));
+  net.input("x", {1, 2})
+      .constant("W", f32({2, 2}, {1, 2, 3, 4}))
+      .constant("g", f32({2}, {2, 3}))
+      .constant("b", f32({2}, {0, 1}));
   net.constant("m", f32({2}, {1, 0})).constant("v", f32({2}, {1, 1}));
   const Graph g = net.build();
   const FusionResult r = fuse(g, {.mode = rule});
@@ -22,7 +25,9 @@ TEST(FoldBnMatMul, BecomesGemm) {
 
 TEST(FoldBnMatMul, RankThreeDeclines) {
   Net net("c = MatMul(x, W)\ny = BatchNormalization(c, p, p, p, p)");
-  net.input("x", {1, 2, 2}).constant("W", f32({2, 2}, {1, 2, 3, 4})).constant("p", f32({2}, {1, 1}));
+  net.input("x", {1, 2, 2})
+      .constant("W", f32({2, 2}, {1, 2, 3, 4}))
+      .constant("p", f32({2}, {1, 1}));
   expect_declined(net.build(), rule, "has rank 3");
 }
 

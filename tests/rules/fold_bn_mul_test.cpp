@@ -28,12 +28,18 @@ TEST(FoldBnMul, ScalarPerChannelEitherSideAndDiv) {
 }
 
 TEST(FoldBnMul, Declines) {
-  expect_declined(net_of("y = Mul(c, k)").constant("k", f32({2}, {1, 2})).build(), rule, "not one value per output channel");
-  expect_declined(net_of("y = Mul(c, k)").constant("k", f32({1, 1, 1, 1, 1}, {1})).build(), rule, "rank is above");
-  expect_declined(net_of("y = Div(c, k)").constant("k", f32({}, {0})).build(), rule, "divides by 0");
-  expect_declined(net_of("y = Mul(c, k)").overridable("k", f32({}, {2})).build(), rule, "the caller may override it");
-  expect_declined(net_of("y = Mul(c, k)").constant("k", f32({}, {2})).outputs({"y", "c"}).build(), rule, "graph output");
-  EXPECT_TRUE(fuse(net_of("y = Mul(c, k)").input("k", {}).build(), {.mode = rule}).log.declined.empty());
+  expect_declined(net_of("y = Mul(c, k)").constant("k", f32({2}, {1, 2})).build(), rule,
+                  "not one value per output channel");
+  expect_declined(net_of("y = Mul(c, k)").constant("k", f32({1, 1, 1, 1, 1}, {1})).build(), rule,
+                  "rank is above");
+  expect_declined(net_of("y = Div(c, k)").constant("k", f32({}, {0})).build(), rule,
+                  "divides by 0");
+  expect_declined(net_of("y = Mul(c, k)").overridable("k", f32({}, {2})).build(), rule,
+                  "the caller may override it");
+  expect_declined(net_of("y = Mul(c, k)").constant("k", f32({}, {2})).outputs({"y", "c"}).build(),
+                  rule, "graph output");
+  EXPECT_TRUE(
+      fuse(net_of("y = Mul(c, k)").input("k", {}).build(), {.mode = rule}).log.declined.empty());
 }
 
 }  // namespace

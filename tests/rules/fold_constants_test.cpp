@@ -18,24 +18,40 @@ TEST(FoldConstants, ChainsAndKeepsTheRest) {
 }
 
 TEST(FoldConstants, TransitiveConstantsCountWithoutFolding) {
-  Net net("W = Reshape(flat, shape)\nc = Conv(x, W)\ny = BatchNormalization<epsilon=0.0>(c, p, p, p, p)");
-  net.input("x", {1, 1, 1, 1}).constant("flat", f32({1}, {2})).constant("shape", i64({1, 1, 1, 1})).constant("p", f32({1}, {1}));
+  Net net(
+      "W = Reshape(flat, shape)\nc = Conv(x, W)\ny = BatchNormalization<epsilon=0.0>(c, p, p, p, "
+      "p)");
+  net.input("x", {1, 1, 1, 1})
+      .constant("flat", f32({1}, {2}))
+      .constant("shape", i64({1, 1, 1, 1}))
+      .constant("p", f32({1}, {1}));
   const FusionResult r = fuse(net.build(), {.mode = "bn"});
   EXPECT_EQ(ops_of(r.graph), "Conv");
 }
 
 TEST(FoldConstants, HugeResultsAreNotEvaluated) {  // S-32
   Net of_shape("a = ConstantOfShape(shape)\ny = Add(x, a)");
-  expect_declined(of_shape.input("x", {1}).constant("shape", i64({17592186044800})).build(), rule, "the limit is");
+  expect_declined(of_shape.input("x", {1}).constant("shape", i64({17592186044800})).build(), rule,
+                  "the limit is");
   Net tile("a = Tile(k, times)\ny = Add(x, a)");
-  expect_declined(tile.input("x", {1}).constant("k", f32({1}, {1})).constant("times", i64({1000000000})).build(), rule, "the limit is");
+  expect_declined(tile.input("x", {1})
+                      .constant("k", f32({1}, {1}))
+                      .constant("times", i64({1000000000}))
+                      .build(),
+                  rule, "the limit is");
   Net expand("a = Expand(k, shape)\ny = Add(x, a)");
-  expect_declined(expand.input("x", {1}).constant("k", f32({1}, {1})).constant("shape", i64({100000, 100000})).build(), rule, "the limit is");
+  expect_declined(expand.input("x", {1})
+                      .constant("k", f32({1}, {1}))
+                      .constant("shape", i64({100000, 100000}))
+                      .build(),
+                  rule, "the limit is");
 }
 
 TEST(FoldConstants, CodesStay) {
   Net net("w = DequantizeLinear(q, s)\nc = Conv(x, w)\ny = Relu(c)");
-  net.input("x", {1, 1, 1, 1}).constant("q", Tensor::of<std::int8_t>({1, 1, 1, 1}, {5})).constant("s", f32({}, {0.5F}));
+  net.input("x", {1, 1, 1, 1})
+      .constant("q", Tensor::of<std::int8_t>({1, 1, 1, 1}, {5}))
+      .constant("s", f32({}, {0.5F}));
   expect_declined(net.build(), rule, "holds the codes");
 }
 

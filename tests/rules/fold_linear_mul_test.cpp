@@ -10,14 +10,17 @@ constexpr const char* rule = "fold_linear_mul";
 
 Net conv(const std::string& rest) {
   Net net("c = Conv(x, W, B)\n" + rest);
-  net.input("x", {1, 1, 1, 1}).constant("W", f32({2, 1, 1, 1}, {1, 2})).constant("B", f32({2}, {1, 0}));
+  net.input("x", {1, 1, 1, 1})
+      .constant("W", f32({2, 1, 1, 1}, {1, 2}))
+      .constant("B", f32({2}, {1, 0}));
   return net;
 }
 const Feeds x5 = {{"x", f32({1, 1, 1, 1}, {5})}};
 
 TEST(FoldLinearMul, ScalarPerChannelDivAndBias) {
   for (const std::string last : {"y = Mul(c, k)", "y = Mul(k, c)", "y = Div(c, k)"}) {
-    for (const Tensor& k : {f32({}, {2}), f32({1}, {2}), f32({1, 1, 1, 1}, {4}), f32({2, 1, 1}, {2, -4})}) {
+    for (const Tensor& k :
+         {f32({}, {2}), f32({1}, {2}), f32({1, 1, 1, 1}, {4}), f32({2, 1, 1}, {2, -4})}) {
       const Graph g = conv(last).constant("k", k).build();
       const FusionResult r = fuse(g, {.mode = rule});
       EXPECT_EQ(ops_of(r.graph), "Conv");
@@ -28,23 +31,35 @@ TEST(FoldLinearMul, ScalarPerChannelDivAndBias) {
 
 TEST(FoldLinearMul, BiasAddInBetweenIsScaledToo) {
   Net net("c = Conv(x, W)\nd = Add(c, a)\ny = Mul(d, k)");
-  net.input("x", {1, 1, 1, 1}).constant("W", f32({1, 1, 1, 1}, {1})).constant("a", f32({1, 1, 1}, {1})).constant("k", f32({}, {2}));
+  net.input("x", {1, 1, 1, 1})
+      .constant("W", f32({1, 1, 1, 1}, {1}))
+      .constant("a", f32({1, 1, 1}, {1}))
+      .constant("k", f32({}, {2}));
   const FusionResult r = fuse(net.build(), {.mode = rule});
   EXPECT_EQ(ops_of(r.graph), "Conv");
   EXPECT_EQ(r.log.fired[0].removed.size(), 3U);
-  EXPECT_EQ(floats(run_cr(r.graph, x5).at("y")), std::vector<float>{12});  // (5+1)·2; unscaled bias: 11
+  EXPECT_EQ(floats(run_cr(r.graph, x5).at("y")),
+            std::vector<float>{12});  // (5+1)·2; unscaled bias: 11
 }
 
 TEST(FoldLinearMul, OrderMatters) {
-  const Graph add_then_mul = conv("d = Add(c, three)\ny = Mul(d, two)").constant("two", f32({}, {2})).constant("three", f32({}, {3})).build();
-  const Graph mul_then_add = conv("d = Mul(c, two)\ny = Add(d, three)").constant("two", f32({}, {2})).constant("three", f32({}, {3})).build();
+  const Graph add_then_mul = conv("d = Add(c, three)\ny = Mul(d, two)")
+                                 .constant("two", f32({}, {2}))
+                                 .constant("three", f32({}, {3}))
+                                 .build();
+  const Graph mul_then_add = conv("d = Mul(c, two)\ny = Add(d, three)")
+                                 .constant("two", f32({}, {2}))
+                                 .constant("three", f32({}, {3}))
+                                 .build();
   EXPECT_EQ(floats(run_cr(fuse(add_then_mul).graph, x5).at("y")), (std::vector<float>{18, 26}));
   EXPECT_EQ(floats(run_cr(fuse(mul_then_add).graph, x5).at("y")), (std::vector<float>{15, 23}));
 }
 
 TEST(FoldLinearMul, MatMulKeepsItsRankAndGetsNoBias) {
   Net net("c = MatMul(x, W)\ny = Mul(c, k)");
-  net.input("x", {1, 2, 2}).constant("W", f32({2, 2}, {1, 2, 3, 4})).constant("k", f32({2}, {2, 4}));
+  net.input("x", {1, 2, 2})
+      .constant("W", f32({2, 2}, {1, 2, 3, 4}))
+      .constant("k", f32({2}, {2, 4}));
   const Graph g = net.build();
   const FusionResult r = fuse(g, {.mode = rule});
   EXPECT_EQ(ops_of(r.graph), "MatMul");
@@ -52,20 +67,28 @@ TEST(FoldLinearMul, MatMulKeepsItsRankAndGetsNoBias) {
 }
 
 TEST(FoldLinearMul, AmctTakesTheEmptyShapeOnly) {
-  EXPECT_EQ(fuse(conv("y = Mul(c, k)").constant("k", f32({}, {2})).build(), {.mode = "amct-tf"}).log.count(rule), 1);
+  EXPECT_EQ(fuse(conv("y = Mul(c, k)").constant("k", f32({}, {2})).build(), {.mode = "amct-tf"})
+                .log.count(rule),
+            1);
   for (const Tensor& k : {f32({1}, {2}), f32({1, 1, 1, 1}, {2})}) {
-    const FusionResult r = fuse(conv("y = Mul(c, k)").constant("k", k).build(), {.mode = "amct-tf"});
+    const FusionResult r =
+        fuse(conv("y = Mul(c, k)").constant("k", k).build(), {.mode = "amct-tf"});
     EXPECT_EQ(r.log.count(rule), 0);
     EXPECT_NE(reason(r.log, rule).find("empty shape"), std::string::npos);
   }
 }
 
 TEST(FoldLinearMul, Declines) {
-  expect_declined(conv("y = Mul(c, k)").constant("k", f32({2}, {1, 2})).build(), rule, "not one value per output channel");
-  expect_declined(conv("y = Div(c, k)").constant("k", f32({2, 1, 1}, {1, 0})).build(), rule, "channel 1 divides by 0");
-  expect_declined(conv("y = Mul(c, k)").constant("k", f32({}, {3e38F})).build(), rule, "not finite");
+  expect_declined(conv("y = Mul(c, k)").constant("k", f32({2}, {1, 2})).build(), rule,
+                  "not one value per output channel");
+  expect_declined(conv("y = Div(c, k)").constant("k", f32({2, 1, 1}, {1, 0})).build(), rule,
+                  "channel 1 divides by 0");
+  expect_declined(conv("y = Mul(c, k)").constant("k", f32({}, {3e38F})).build(), rule,
+                  "not finite");
   expect_declined(conv("y = Mul(c, k)").overridable("k", f32({}, {2})).build(), rule, "override");
-  expect_declined(conv("y = Mul(c, k)\nz = Relu(c)").constant("k", f32({}, {2})).outputs({"y", "z"}).build(), rule, "also read by");
+  expect_declined(
+      conv("y = Mul(c, k)\nz = Relu(c)").constant("k", f32({}, {2})).outputs({"y", "z"}).build(),
+      rule, "also read by");
 }
 
 }  // namespace

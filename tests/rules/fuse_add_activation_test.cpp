@@ -16,7 +16,8 @@ Net net_of(const std::string& last, std::vector<std::int64_t> second = {1, 2}) {
 const Feeds feeds = {{"a", f32({1, 2}, {1, -5})}, {"b", f32({1, 2}, {2, 3})}};
 
 TEST(FuseAddActivation, ReluAndClip) {
-  for (const auto& [last, type] : {std::pair<std::string, std::string>{"y = Relu(s)", "AddRelu"}, {"y = Clip(s, lo)", "AddClip"}}) {
+  for (const auto& [last, type] : {std::pair<std::string, std::string>{"y = Relu(s)", "AddRelu"},
+                                   {"y = Clip(s, lo)", "AddClip"}}) {
     const Graph g = net_of(last).constant("lo", f32({}, {0})).build();
     const FusionResult r = fuse(g, {.mode = "bn-add-relu"});
     EXPECT_EQ(ops_of(r.graph), "ai.assay." + type);

@@ -1,4 +1,5 @@
-// Rule fuse_linear_activation: the activation into the operator in front, with and without a residual.
+// Rule fuse_linear_activation: the activation into the operator in front, with and without a
+// residual.
 #include "tests/fusion/net.h"
 
 namespace assay {
@@ -10,18 +11,30 @@ constexpr const char* rule = "fuse_linear_activation";
 
 Net conv(const std::string& rest, std::int64_t opset = 14) {
   Net net("c = Conv<pads=[1,1,1,1]>(x, W, B)\n" + rest, opset);
-  net.input("x", {1, 2, 3, 3}).input("r", {1, 2, 3, 3}).constant("W", grid({2, 2, 3, 3}, 1)).constant("B", grid({2}, 2));
+  net.input("x", {1, 2, 3, 3})
+      .input("r", {1, 2, 3, 3})
+      .constant("W", grid({2, 2, 3, 3}, 1))
+      .constant("B", grid({2}, 2));
   return net;
 }
 const Feeds feeds = {{"x", grid({1, 2, 3, 3}, 3)}, {"r", grid({1, 2, 3, 3}, 4)}};
 
 TEST(FuseLinearActivation, EveryActivation) {
   const std::pair<const char*, const char*> acts[] = {
-      {"Relu(c)", "ConvRelu"},           {"Clip(c, zero, six)", "ConvClip"}, {"Clip(c, _, six)", "ConvClip"}, {"HardSwish(c)", "ConvHardSwish"},
-      {"Sigmoid(c)", "ConvSigmoid"},     {"Tanh(c)", "ConvTanh"},            {"LeakyRelu<alpha=0.5>(c)", "ConvLeakyRelu"},
-      {"HardSigmoid<alpha=0.25>(c)", "ConvHardSigmoid"}, {"Elu<alpha=2.0>(c)", "ConvElu"}};
+      {"Relu(c)", "ConvRelu"},
+      {"Clip(c, zero, six)", "ConvClip"},
+      {"Clip(c, _, six)", "ConvClip"},
+      {"HardSwish(c)", "ConvHardSwish"},
+      {"Sigmoid(c)", "ConvSigmoid"},
+      {"Tanh(c)", "ConvTanh"},
+      {"LeakyRelu<alpha=0.5>(c)", "ConvLeakyRelu"},
+      {"HardSigmoid<alpha=0.25>(c)", "ConvHardSigmoid"},
+      {"Elu<alpha=2.0>(c)", "ConvElu"}};
   for (const auto& [text, type] : acts) {
-    const Graph g = conv(std::string("y = ") + text).constant("zero", f32({}, {0})).constant("six", f32({}, {6})).build();
+    const Graph g = conv(std::string("y = ") + text)
+                        .constant("zero", f32({}, {0}))
+                        .constant("six", f32({}, {6}))
+                        .build();
     const FusionResult r = fuse(g, {.mode = rule});
     EXPECT_EQ(ops_of(r.graph), std::string("ai.assay.") + type);
     expect_same_bits(g, r.graph, feeds);
@@ -30,7 +43,10 @@ TEST(FuseLinearActivation, EveryActivation) {
 
 TEST(FuseLinearActivation, BehindAResidualAndBatchNorm) {
   Net net = conv("n = BatchNormalization<epsilon=0.0>(c, g, b, m, v)\na = Add(n, r)\ny = Relu(a)");
-  net.constant("g", f32({2}, {2, 1})).constant("b", f32({2}, {0, 1})).constant("m", f32({2}, {1, 0})).constant("v", f32({2}, {1, 4}));
+  net.constant("g", f32({2}, {2, 1}))
+      .constant("b", f32({2}, {0, 1}))
+      .constant("m", f32({2}, {1, 0}))
+      .constant("v", f32({2}, {1, 4}));
   const Graph g = net.build();
   const FusionResult r = fuse(g, {.mode = "bn-add-relu"});
   EXPECT_EQ(ops_of(r.graph), "ai.assay.ConvAddRelu");
@@ -63,8 +79,10 @@ TEST(FuseLinearActivation, OldClipAttributes) {
 
 TEST(FuseLinearActivation, Declines) {
   expect_declined(conv("y = Relu(c)").outputs({"y", "c"}).build(), rule, "graph output");
-  expect_declined(conv("y = Clip(c, lo)").input("lo", {}).build(), rule, "Clip bound 'lo' is not constant");
-  expect_declined(conv("y = Clip(c, lo)").constant("lo", f32({2}, {0, 1})).build(), rule, "expected a scalar");
+  expect_declined(conv("y = Clip(c, lo)").input("lo", {}).build(), rule,
+                  "Clip bound 'lo' is not constant");
+  expect_declined(conv("y = Clip(c, lo)").constant("lo", f32({2}, {0, 1})).build(), rule,
+                  "expected a scalar");
   const FusionResult r = fuse(conv("y = Tanh(c)").build(), {.mode = "bn-add-relu"});
   EXPECT_NE(reason(r.log, rule).find("ReLU and Clip only"), std::string::npos);
   Net shape("c = ConvTranspose<output_shape=[4,4]>(x, W)\ny = Relu(c)");

@@ -10,7 +10,10 @@ constexpr const char* rule = "fuse_linear_add";
 
 Net conv(const std::string& rest, std::int64_t opset = 14) {
   Net net("c = Conv<pads=[1,1,1,1]>(x, W, B)\n" + rest, opset);
-  net.input("x", {1, 2, 3, 3}).input("r", {1, 2, 3, 3}).constant("W", grid({2, 2, 3, 3}, 1)).constant("B", grid({2}, 2));
+  net.input("x", {1, 2, 3, 3})
+      .input("r", {1, 2, 3, 3})
+      .constant("W", grid({2, 2, 3, 3}, 1))
+      .constant("B", grid({2}, 2));
   return net;
 }
 const Feeds feeds = {{"x", grid({1, 2, 3, 3}, 3)}, {"r", grid({1, 2, 3, 3}, 4)}};
@@ -26,7 +29,9 @@ TEST(FuseLinearAdd, EitherSide) {
 
 TEST(FuseLinearAdd, UnknownBatchIsEqualByName) {
   Net net("c = Conv(x, W)\nd = Conv(x, V)\ne = Relu(d)\ny = Add(c, e)");
-  net.input("x", {-1, 1, 4, 4}).constant("W", grid({1, 1, 1, 1}, 1)).constant("V", grid({1, 1, 1, 1}, 2));
+  net.input("x", {-1, 1, 4, 4})
+      .constant("W", grid({1, 1, 1, 1}, 1))
+      .constant("V", grid({1, 1, 1, 1}, 2));
   EXPECT_EQ(fuse(net.build(), {.mode = rule}).log.fired.size(), 1U);
 }
 
@@ -35,7 +40,8 @@ TEST(FuseLinearAdd, Declines) {
   small.input("x", {1, 1, 2, 2}).input("r", {1, 1, 1, 1}).constant("W", grid({1, 1, 1, 1}, 1));
   expect_declined(small.build(), rule, "not known to have equal shapes");
   expect_declined(conv("y = Add(c, r)").outputs({"y", "c"}).build(), rule, "graph output");
-  EXPECT_TRUE(fuse(conv("y = Add(c, c)").input("unused", {1}).build(), {.mode = rule}).log.fired.empty());
+  EXPECT_TRUE(
+      fuse(conv("y = Add(c, c)").input("unused", {1}).build(), {.mode = rule}).log.fired.empty());
 }
 
 }  // namespace

@@ -10,7 +10,10 @@ constexpr const char* rule = "fuse_linear_silu";
 
 Net conv(const std::string& rest, std::int64_t opset = 14) {
   Net net("c = Conv<pads=[1,1,1,1]>(x, W, B)\n" + rest, opset);
-  net.input("x", {1, 2, 3, 3}).input("r", {1, 2, 3, 3}).constant("W", grid({2, 2, 3, 3}, 1)).constant("B", grid({2}, 2));
+  net.input("x", {1, 2, 3, 3})
+      .input("r", {1, 2, 3, 3})
+      .constant("W", grid({2, 2, 3, 3}, 1))
+      .constant("B", grid({2}, 2));
   return net;
 }
 const Feeds feeds = {{"x", grid({1, 2, 3, 3}, 3)}, {"r", grid({1, 2, 3, 3}, 4)}};
@@ -27,8 +30,10 @@ TEST(FuseLinearSilu, ConvAndResidual) {
 }
 
 TEST(FuseLinearSilu, Declines) {
-  expect_declined(conv("s = Sigmoid(c)\ny = Mul(c, s)").outputs({"y", "s"}).build(), rule, "'s' is a graph output");
-  expect_declined(conv("s = Sigmoid(c)\ny = Mul(c, s)\nz = Relu(c)").outputs({"y", "z"}).build(), rule, "also read by node 'n_z'");
+  expect_declined(conv("s = Sigmoid(c)\ny = Mul(c, s)").outputs({"y", "s"}).build(), rule,
+                  "'s' is a graph output");
+  expect_declined(conv("s = Sigmoid(c)\ny = Mul(c, s)\nz = Relu(c)").outputs({"y", "z"}).build(),
+                  rule, "also read by node 'n_z'");
 }
 
 }  // namespace

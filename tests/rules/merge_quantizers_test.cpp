@@ -9,8 +9,13 @@ using namespace testing;
 constexpr const char* rule = "merge_quantizers";
 
 Net net_of(float second, std::vector<std::string> outputs = {"y"}) {
-  Net net("q = QuantizeLinear(x, s, z)\np = QuantizeLinear(x, t, z)\na = DequantizeLinear(q, s, z)\nb = DequantizeLinear(p, s, z)\ny = Add(a, b)");
-  net.input("x", {2}).constant("s", f32({}, {0.5F})).constant("t", f32({}, {second})).constant("z", Tensor::scalar<std::uint8_t>(3));
+  Net net(
+      "q = QuantizeLinear(x, s, z)\np = QuantizeLinear(x, t, z)\na = DequantizeLinear(q, s, z)\nb "
+      "= DequantizeLinear(p, s, z)\ny = Add(a, b)");
+  net.input("x", {2})
+      .constant("s", f32({}, {0.5F}))
+      .constant("t", f32({}, {second}))
+      .constant("z", Tensor::scalar<std::uint8_t>(3));
   net.outputs(std::move(outputs));
   return net;
 }
@@ -23,7 +28,8 @@ TEST(MergeQuantizers, SameNumbersMerge) {
 }
 
 TEST(MergeQuantizers, Declines) {
-  expect_declined(net_of(0.25F).build(), rule, "scale 0.5, zero point 3, codes 0..255 and scale 0.25");
+  expect_declined(net_of(0.25F).build(), rule,
+                  "scale 0.5, zero point 3, codes 0..255 and scale 0.25");
   const FusionResult r = fuse(net_of(0.5F, {"y", "p"}).build(), {.mode = rule});
   EXPECT_NE(reason(r.log, rule).find("'p' is a graph output"), std::string::npos);
 }

@@ -8,9 +8,13 @@ using namespace testing;
 
 constexpr const char* rule = "merge_split_conv";
 
-Net net_of(const std::string& tail, const std::string& first = "", const std::string& second = "", std::vector<std::int64_t> parts = {2, 2}) {
-  Net net("s0, s1 = Split<axis=1>(x, parts)\na = Conv" + first + "(s0, V)\nb = Conv" + second + "(s1, W, B)\n" + tail);
-  net.input("x", {1, 4, 2, 2}).constant("parts", i64(parts)).constant("V", grid({3, parts[0], 1, 1}, 1));
+Net net_of(const std::string& tail, const std::string& first = "", const std::string& second = "",
+           std::vector<std::int64_t> parts = {2, 2}) {
+  Net net("s0, s1 = Split<axis=1>(x, parts)\na = Conv" + first + "(s0, V)\nb = Conv" + second +
+          "(s1, W, B)\n" + tail);
+  net.input("x", {1, 4, 2, 2})
+      .constant("parts", i64(parts))
+      .constant("V", grid({3, parts[0], 1, 1}, 1));
   net.constant("W", grid({3, parts[1], 1, 1}, 2)).constant("B", grid({3}, 3));
   return net;
 }
@@ -25,8 +29,12 @@ TEST(MergeSplitConv, BecomesOneGroupedConv) {
 }
 
 TEST(MergeSplitConv, GroupsInsideBranches) {
-  Net net("s0, s1 = Split<axis=1>(x, parts)\na = Conv<group=2>(s0, V)\nb = Conv<group=2>(s1, W)\n" + concat);
-  net.input("x", {1, 4, 2, 2}).constant("parts", i64({2, 2})).constant("V", grid({4, 1, 1, 1}, 1)).constant("W", grid({4, 1, 1, 1}, 2));
+  Net net("s0, s1 = Split<axis=1>(x, parts)\na = Conv<group=2>(s0, V)\nb = Conv<group=2>(s1, W)\n" +
+          concat);
+  net.input("x", {1, 4, 2, 2})
+      .constant("parts", i64({2, 2}))
+      .constant("V", grid({4, 1, 1, 1}, 1))
+      .constant("W", grid({4, 1, 1, 1}, 2));
   const Graph g = net.build();
   const FusionResult r = fuse(g, {.mode = rule});
   EXPECT_EQ(ops_of(r.graph), "Conv");
@@ -38,7 +46,8 @@ TEST(MergeSplitConv, Declines) {
   expect_declined(net_of(concat, "", "", {1, 3}).build(), rule, "unequal groups");
   expect_declined(net_of(concat, "<strides=[1,1]>").build(), rule, "other attributes");
   expect_declined(net_of(concat).outputs({"y", "a"}).build(), rule, "branch 'a' has 2 readers");
-  expect_declined(net_of(concat + "\nz = Relu(s0)").outputs({"y", "z"}).build(), rule, "slice 's0' has 2 readers");
+  expect_declined(net_of(concat + "\nz = Relu(s0)").outputs({"y", "z"}).build(), rule,
+                  "slice 's0' has 2 readers");
   expect_declined(net_of("y = Concat<axis=2>(a, b)").build(), rule, "axis 2");
 }
 

@@ -11,10 +11,14 @@ constexpr const char* rule = "move_bn_before_layout";
 Net with_bn(const std::string& lines, std::int64_t channels) {
   Net net(lines + "\ny = BatchNormalization<epsilon=0.0>(q, g, b, m, v)");
   Tensor gamma(DType::float32, Shape{channels});
-  for (std::int64_t i = 0; i < channels; ++i) gamma.mutable_data<float>()[static_cast<std::size_t>(i)] = static_cast<float>(i + 1);
+  for (std::int64_t i = 0; i < channels; ++i)
+    gamma.mutable_data<float>()[static_cast<std::size_t>(i)] = static_cast<float>(i + 1);
   Tensor one = Tensor::zeros(DType::float32, Shape{channels});
   for (float& v : one.mutable_data<float>()) v = 1;
-  net.constant("g", gamma).constant("b", grid({channels}, 8)).constant("m", grid({channels}, 9)).constant("v", one);
+  net.constant("g", gamma)
+      .constant("b", grid({channels}, 8))
+      .constant("m", grid({channels}, 9))
+      .constant("v", one);
   return net;
 }
 
@@ -35,16 +39,21 @@ TEST(MoveBnBeforeLayout, DepthToSpaceInBothOrders) {
 }
 
 TEST(MoveBnBeforeLayout, BatchToSpaceByDepthToSpace) {
-  Net net = with_bn("c = Conv(x, W)\np = Transpose<perm=[1,0,2,3]>(c)\nd = DepthToSpace<blocksize=2>(p)\n"
-                    "s = Slice(d, begin, end, axes)\nq = Transpose<perm=[1,0,2,3]>(s)", 3);
+  Net net = with_bn(
+      "c = Conv(x, W)\np = Transpose<perm=[1,0,2,3]>(c)\nd = DepthToSpace<blocksize=2>(p)\n"
+      "s = Slice(d, begin, end, axes)\nq = Transpose<perm=[1,0,2,3]>(s)",
+      3);
   net.input("x", {4, 2, 2, 2}).constant("W", grid({3, 2, 1, 1}, 1));
   net.constant("begin", i64({0, 1})).constant("end", i64({3, 4})).constant("axes", i64({2, 3}));
   expect_folds(net, grid({4, 2, 2, 2}, 2), "Conv, Transpose, DepthToSpace, Slice, Transpose");
 }
 
 TEST(MoveBnBeforeLayout, BatchToSpaceByReshape) {
-  Net net = with_bn("c = Conv(x, W)\nr = Reshape(c, six)\nt = Transpose<perm=[2,3,4,0,5,1]>(r)\nu = Reshape(t, four)\n"
-                    "q = Slice(u, begin, end, axes)", 3);
+  Net net = with_bn(
+      "c = Conv(x, W)\nr = Reshape(c, six)\nt = Transpose<perm=[2,3,4,0,5,1]>(r)\nu = Reshape(t, "
+      "four)\n"
+      "q = Slice(u, begin, end, axes)",
+      3);
   net.input("x", {4, 2, 2, 2}).constant("W", grid({3, 2, 1, 1}, 1));
   net.constant("six", i64({2, 2, 1, 3, 2, 2})).constant("four", i64({1, 3, 4, 4}));
   net.constant("begin", i64({0, 1})).constant("end", i64({3, 4})).constant("axes", i64({2, 3}));
@@ -55,8 +64,12 @@ TEST(MoveBnBeforeLayout, MatMulReshapeInItsLayouts) {
   Net nchw = with_bn("c = MatMul(x, W)\nq = Reshape(c, image)", 3);
   nchw.input("x", {2, 2}).constant("W", grid({2, 3}, 1)).constant("image", i64({2, 3, 1, 1}));
   expect_folds(nchw, grid({2, 2}, 2), "Gemm, Reshape");
-  Net nhwc = with_bn("c = Gemm(x, W, B)\nr = Reshape(c, image)\nq = Transpose<perm=[0,3,1,2]>(r)", 3);
-  nhwc.input("x", {2, 2}).constant("W", grid({2, 3}, 1)).constant("B", grid({3}, 3)).constant("image", i64({-1, 1, 1, 3}));
+  Net nhwc =
+      with_bn("c = Gemm(x, W, B)\nr = Reshape(c, image)\nq = Transpose<perm=[0,3,1,2]>(r)", 3);
+  nhwc.input("x", {2, 2})
+      .constant("W", grid({2, 3}, 1))
+      .constant("B", grid({3}, 3))
+      .constant("image", i64({-1, 1, 1, 3}));
   expect_folds(nhwc, grid({2, 2}, 2), "Gemm, Reshape, Transpose");
   Net open = with_bn("c = MatMul(x, W)\nq = Reshape(c, image)", 3);
   open.input("x", {-1, 2}).constant("W", grid({2, 3}, 1)).constant("image", i64({0, 3, 1, 1}));
@@ -71,7 +84,9 @@ TEST(MoveBnBeforeLayout, Declines) {
   read.input("x", {1, 2, 2, 2}).constant("W", grid({12, 2, 1, 1}, 1)).outputs({"y", "c"});
   expect_declined(read.build(), rule, "'c' is a graph output");
   Net sizes = with_bn("c = Conv(x, W)\nq = Reshape(c, shape)", 3);
-  sizes.input("x", {1, 2, 2, 2}).input("shape", {4}, DType::int64).constant("W", grid({3, 2, 1, 1}, 1));
+  sizes.input("x", {1, 2, 2, 2})
+      .input("shape", {4}, DType::int64)
+      .constant("W", grid({3, 2, 1, 1}, 1));
   expect_declined(sizes.build(), rule, "cannot be followed");
 }
 

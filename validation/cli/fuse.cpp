@@ -28,8 +28,9 @@ void print_summary(const FuseCommand& c, const RewriteLog& log) {
   }
   std::map<std::string, int> fired;
   for (const FiredRewrite& f : log.fired) ++fired[f.rule];
-  std::cout << "mode " << log.mode << ": " << log.nodes_before << " nodes before, " << log.nodes_after << " after, "
-            << log.declined.size() << " near-matches declined (--explain lists them)\n";
+  std::cout << "mode " << log.mode << ": " << log.nodes_before << " nodes before, "
+            << log.nodes_after << " after, " << log.declined.size()
+            << " near-matches declined (--explain lists them)\n";
   for (const auto& [rule, count] : fired) std::cout << "  " << rule << ": " << count << '\n';
 }
 
@@ -38,15 +39,18 @@ int run(const FuseCommand& c) {
     std::cout << fusions_page();
     return 0;
   }
-  if (c.model.empty()) throw Error({.what = "no model is given", .advice = "assay fuse MODEL -o F.onnx"});
+  if (c.model.empty())
+    throw Error({.what = "no model is given", .advice = "assay fuse MODEL -o F.onnx"});
   if (c.out.empty() && !c.explain && !c.common.json) {
     throw Error({.what = "nothing to do", .advice = "give -o F.onnx, --explain or --json"});
   }
   apply(c.common);
   const FusionResult result = fuse(read_onnx(c.model), c.options);
   if (!c.out.empty()) write_onnx(result.graph, c.out);
-  if (c.common.json) std::cout << to_json(result.log) << '\n';
-  else if (!c.common.quiet) print_summary(c, result.log);
+  if (c.common.json)
+    std::cout << to_json(result.log) << '\n';
+  else if (!c.common.quiet)
+    print_summary(c, result.log);
   return 0;
 }
 
@@ -57,16 +61,23 @@ std::string mode_help() {
 }
 
 const RegisterCommand registered{
-    {.name = "fuse", .summary = "Rewrite a model and save it; explain what fired and what did not", .setup = [](CLI::App& app) {
+    {.name = "fuse",
+     .summary = "Rewrite a model and save it; explain what fired and what did not",
+     .setup = [](CLI::App& app) {
        auto c = std::make_shared<FuseCommand>();
        app.add_option("model", c->model, "ONNX file");
        app.add_option("-o,--out", c->out, "ONNX file to write; appears only when complete");
        app.add_option("--mode", c->options.mode, mode_help())->capture_default_str();
-       app.add_option("--skip", c->options.skip, "node, output value or rule to leave alone; * and ? are wildcards, repeatable");
-       app.add_flag("--explain", c->explain, "list every rewrite, and every near-match with the condition that failed");
+       app.add_option(
+           "--skip", c->options.skip,
+           "node, output value or rule to leave alone; * and ? are wildcards, repeatable");
+       app.add_flag("--explain", c->explain,
+                    "list every rewrite, and every near-match with the condition that failed");
        app.add_flag("--rules", c->rules, "print the page of all rules (docs/fusions.md)");
        add_common_options(app, c->common);
-       app.footer("Example: assay fuse resnet18.onnx -o fused.onnx --mode bn-add-relu --skip layer4* --explain");
+       app.footer(
+           "Example: assay fuse resnet18.onnx -o fused.onnx --mode bn-add-relu --skip layer4* "
+           "--explain");
        return [c] { return run(*c); };
      }}};
 
