@@ -1,6 +1,7 @@
 // Graph -> compiled steps: kernel choice, layouts, lifetimes.
 #include <algorithm>
 
+#include "kernels/chain_plan.h"
 #include "kernels/program_impl.h"
 
 namespace assay::kernels {
@@ -154,15 +155,15 @@ class Compiler {
     return index;
   }
 
-  /// True when this one reading slot is the last use of an arena buffer, aliases included.
-  bool dies(ValueId v) {
+  /// True when these `own` reading slots are the last uses of an arena buffer, aliases included.
+  bool dies(ValueId v, std::int64_t own = 1) {
     const auto it = places_.find(v);
     if (it == places_.end() || it->second.empty()) return false;
     for (const Place& p : it->second) {
       if (storage(p.storage).kind != Storage::Kind::arena) return false;
       std::int64_t left = 0;
       for (const ValueId w : values_on_[p.storage]) left += reads_left_[w];
-      if (left != 1) return false;
+      if (left != own) return false;
     }
     return true;
   }
@@ -224,9 +225,72 @@ class Compiler {
     }
   }
 
+  /// Elementwise nodes that follow each other become one step. True when `n` is part of it.
+  bool compile_chain(NodeId n) {
+    if (!impl_->options.fuse_chains || folded(graph().node(n))) return false;
+    const ChainView view{graph(), [this](ValueId v) { return constant(v); },
+                         [this](ValueId v) {
+                           Slot s = slot_of(v);
+                           for (const Place& p : places_[v]) {
+                             if (p.layout == Layout::channels_last) s.layout = p.layout;
+                           }
+                           return s;
+                         },
+                         [this](ValueId v) { return !places_[v].empty(); }};
+    auto plan = plan_chain(view, n);
+    if (!plan) return false;
+    add_chain(*plan);
+    for (const NodeId m : plan->nodes) {
+      chained_.insert(m);
+      for (const ValueId v : graph().node(m).inputs) {
+        if (v.valid()) --reads_left_[v];
+      }
+    }
+    return true;
+  }
+
+  /// The first full input whose buffer nobody reads after the chain.
+  std::optional<std::size_t> dying_input(const ChainPlan& plan) {
+    for (std::size_t i = 0; i < plan.full; ++i) {
+      const ValueId v = plan.inputs[i];
+      std::int64_t own = 0;
+      for (const NodeId m : plan.nodes) {
+        const auto& in = graph().node(m).inputs;
+        own += std::count(in.begin(), in.end(), v);
+      }
+      if (dies(v, own) && at_hand(v, plan.layout)) return i;
+    }
+    return std::nullopt;
+  }
+
+  bool at_hand(ValueId v, Layout layout) {
+    const auto& places = places_[v];
+    return std::any_of(places.begin(), places.end(),
+                       [&](const Place& p) { return p.layout == layout; });
+  }
+
+  void add_chain(const ChainPlan& plan) {
+    const NodeId last = plan.nodes.back();
+    KernelPlan kernel{.kernel = make_chain(plan.spec), .outputs = {plan.layout}};
+    for (std::size_t i = 0; i < plan.inputs.size(); ++i) {
+      kernel.inputs.push_back(i < plan.full ? plan.layout : Layout::plain);
+    }
+    kernel.overwrites = dying_input(plan);
+    StepInfo info = info_of(last, request_for(last));
+    info.op = "Chain";
+    for (const NodeId m : plan.nodes)
+      info.op += (m == plan.nodes[0] ? "(" : ",") + graph().node(m).op_type;
+    info.op += ")";
+    info.bytes = slot_of(graph().node(last).outputs[0]).bytes();
+    for (const ValueId v : plan.inputs) info.bytes += slot_of(v).bytes();
+    finish_step(graph().node(last), plan.inputs, std::move(kernel), std::move(info));
+  }
+
   void compile_node(NodeId n) {
     const Node& node = graph().node(n);
+    if (chained_.count(n) != 0) return;
     if (!folded(node) && foldable(node)) fold(n);
+    if (compile_chain(n)) return;
     if (!folded(node)) {
       const KernelRequest request = request_for(n);
       KernelAnswer answer =
@@ -257,13 +321,19 @@ class Compiler {
 
   void add_step(NodeId n, const KernelRequest& request, KernelPlan plan,
                 const std::string& reason) {
-    const Node& node = graph().node(n);
+    StepInfo info = info_of(n, request);
+    info.reason = reason;
+    finish_step(graph().node(n), graph().node(n).inputs, std::move(plan), std::move(info));
+  }
+
+  /// Fetches the operands (layout changes come in front), places the outputs, and appends the step.
+  void finish_step(const Node& node, const std::vector<ValueId>& inputs, KernelPlan plan,
+                   StepInfo info) {
     Step step{
-        .kernel = std::move(plan.kernel), .inputs = {}, .outputs = {}, .info = info_of(n, request)};
-    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-      const ValueId v = node.inputs[i];
+        .kernel = std::move(plan.kernel), .inputs = {}, .outputs = {}, .info = std::move(info)};
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
       const bool baked = i < plan.baked.size() && plan.baked[i];
-      step.inputs.push_back(v.valid() && !baked ? fetch(v, plan.inputs[i]) : -1);
+      step.inputs.push_back(inputs[i].valid() && !baked ? fetch(inputs[i], plan.inputs[i]) : -1);
     }
     // Reorders may have come in front: every input must live until this step.
     for (const int s : step.inputs) {
@@ -274,8 +344,7 @@ class Compiler {
       step.outputs.push_back(add_step_output(node, step, plan, i, at));
     }
     step.info.layout = plan.outputs.empty() ? Layout::plain : plan.outputs[0];
-    step.info.reason = reason;
-    step.info.kernel = reason.empty() ? step.kernel->implementation() : "reference";
+    step.info.kernel = step.info.reason.empty() ? step.kernel->implementation() : "reference";
     impl_->steps.push_back(std::move(step));
   }
 
@@ -317,6 +386,7 @@ class Compiler {
   std::map<ValueId, std::vector<Place>> places_;
   std::map<int, std::vector<ValueId>> values_on_;  // storage -> values whose content it holds
   std::map<ValueId, std::int64_t> reads_left_;
+  std::set<NodeId> chained_;  // nodes that an earlier chain computes
 };
 
 }  // namespace

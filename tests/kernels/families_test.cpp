@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <map>
 
 #include "kernels/program.h"
 #include "runtime/executor.h"
@@ -175,6 +177,45 @@ TEST(F32Eltwise, ClampsGiveTheSameBits) {
       in = {x, g.constant("lo", Tensor::scalar(-0.25F)), g.constant("hi", Tensor::scalar(0.5F))};
     g.graph.add_output(g.node(op, "y", in, DType::float32, {3, 50}));
     EXPECT_TRUE(run_both(g, {{"x", Random(2).reals({3, 50})}}, op).same) << op;
+  }
+}
+
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+// Every 997th float32 from -30 to 30 and more: the error in units of 2^-24, relative above 1 and
+// absolute below, is at most 8. The step check of `assay bench` builds on this figure.
+TEST(F32Eltwise, ElementaryFunctionsStayWithinEightUnits) {
+  std::vector<float> v;
+  for (std::uint32_t bits = 0; bits < 0x42000000U; bits += 997) {
+    float x = 0;
+    std::memcpy(&x, &bits, 4);
+    v.push_back(x);
+    v.push_back(-x);
+  }
+  const Shape s{static_cast<std::int64_t>(v.size())};
+  const Tensor x = Tensor::of<float>(s, std::span<const float>(v));
+  const std::map<std::string, double (*)(double)> functions{
+      {"Sigmoid", sigmoid},
+      {"Tanh", [](double a) { return std::tanh(a); }},
+      {"HardSigmoid",
+       [](double a) { return std::clamp(static_cast<double>(0.2F) * a + 0.5, 0.0, 1.0); }},
+      {"HardSwish", [](double a) { return a * std::clamp(a / 6 + 0.5, 0.0, 1.0); }},
+      {"Elu", [](double a) { return a < 0 ? std::expm1(a) : a; }}};
+  for (const auto& [op, f] : functions) {
+    GraphMaker g;
+    g.graph.info.opsets[""] = 14;
+    g.graph.add_output(g.node(op, "y", {g.input("x", DType::float32, s)}, DType::float32, s));
+    Program p = Program::compile(g.graph, {}, {.threads = 2});
+    ASSERT_FALSE(p.steps()[0].reference()) << op;
+    const Tensor y = p.run({{"x", x}}).at("y");
+    double worst = 0;
+    for (std::size_t i = 0; i < v.size(); ++i) {
+      const double want = f(static_cast<double>(v[i]));
+      const double error =
+          std::abs(static_cast<double>(y.data<float>()[i]) - want) / std::max(1.0, std::abs(want));
+      worst = std::max(worst, error / u);
+    }
+    EXPECT_LE(worst, 8) << op;
   }
 }
 

@@ -1,6 +1,6 @@
-// Integer convolutions against the scalar model, bit for bit, under the instruction set in force;
-// and the same tests again in a process of their own for each cap, because the cap holds for a
-// whole process.
+// Integer convolutions against the scalar model and the onednn-v3 reference, bit for bit, under the
+// instruction set in force; and the same tests again in a process of their own for each cap,
+// because the cap holds for a whole process.
 #include <gtest/gtest.h>
 
 #include <unistd.h>
@@ -214,6 +214,20 @@ std::int64_t count_mismatches(const Layer& l, const Form& f, const Built& t, con
   return wrong;
 }
 
+/// Assay's own integer reference under the arithmetic that the step states.
+Tensor reference_of(const Built& t, const IntArithmetic& a) {
+  Graph g = t.maker.graph;
+  const NodeId n = *g.find_node("y");
+  Attributes at = g.node(n).attributes;
+  at.set("profile", std::string("onednn-v3"));
+  at.set("acc", to_string(a.acc));
+  at.set("s8", to_string(a.s8));
+  at.set("comp", to_string(a.comp));
+  at.set("residual_form", to_string(a.residual));
+  g.set_attributes(n, std::move(at));
+  return Executor(g, Precision::f32).run(t.feeds).at("y");
+}
+
 void check(const Layer& l, const Form& f, bool tune) {
   const Built t = build(l, f, 11);
   Program program =
@@ -226,6 +240,8 @@ void check(const Layer& l, const Form& f, bool tune) {
   ASSERT_TRUE(step.arithmetic.has_value());
   EXPECT_EQ(count_mismatches(l, f, t, *step.arithmetic, out.at("y")), 0)
       << step.kernel << " " << to_string(*step.arithmetic) << " of " << out.at("y").numel();
+  EXPECT_TRUE(same_bits(reference_of(t, *step.arithmetic), out.at("y")))
+      << "the onednn-v3 reference differs";
   if (f.skip == Skip::stays) {
     EXPECT_TRUE(same_bits(out.at("r1"), t.skip));
   }

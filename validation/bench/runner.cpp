@@ -22,9 +22,11 @@ double median_of(std::vector<double> v) {
 class ProgramRunner : public Runner {
  public:
   ProgramRunner(const Graph& g, const Feeds& feeds, const RunnerOptions& o)
-      : program_(kernels::Program::compile(
-            g, shapes_of(feeds),
-            {.threads = o.threads, .tune = o.tune, .tune_cache = o.tune_cache})) {
+      : program_(kernels::Program::compile(g, shapes_of(feeds),
+                                           {.threads = o.threads,
+                                            .tune = o.tune,
+                                            .fuse_chains = o.fuse_chains,
+                                            .tune_cache = o.tune_cache})) {
     program_.bind_inputs(feeds);
     graph_ = g;
     feeds_ = feeds;

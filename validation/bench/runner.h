@@ -36,6 +36,7 @@ struct RunnerOptions {
   std::string backend = "onednn";  ///< or "reference" (float32 in the canonical order)
   int threads = 0;
   bool tune = true;
+  bool fuse_chains = true;
   std::string tune_cache = {};
 };
 std::unique_ptr<Runner> make_runner(const Graph& g, const Feeds& feeds,

@@ -274,6 +274,7 @@ int run(BenchCommand c) {
   if (c.runner.threads > 0) set_num_threads(c.runner.threads);
   c.runner.threads = num_threads();
   c.runner.tune = !c.no_tune;
+  c.runner.fuse_chains = c.form.form != "original";
   if (!c.out.empty()) check_writable_folder(c.out);
   const Graph original = read_onnx(c.model);
   fill_batch(original, c.batch, c.input);

@@ -1,0 +1,54 @@
+// A chain of elementwise operators run as one step: a block of elements goes through all of them
+// while it is in the first-level cache.
+//
+// Every operator rounds as it does alone, so the bits are those of the separate steps; only the
+// passes over memory are saved.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "kernels/kernel.h"
+
+namespace assay::kernels {
+
+enum class ChainFunction { add, sub, mul, div, max, min, clip, relu, hard_sigmoid };
+
+/// Where an operand of a chained operator comes from.
+struct ChainOperand {
+  enum class From { scalar, input, channels, earlier };
+  From from = From::scalar;
+  float scalar = 0;
+  std::size_t index = 0;  ///< input: binding number; channels: number in ChainSpec::channels;
+                          ///< earlier: number of the operator
+};
+
+struct ChainOp {
+  ChainFunction function = ChainFunction::add;
+  ChainOperand a = {}, b = {};  ///< b only for the functions of two operands
+  float low = 0, high = 0;      ///< clip: bounds; hard_sigmoid: alpha, beta
+};
+
+/// One value per channel, repeated over the positions: a constant, or an input of shape [N, C, 1,
+/// ...] bound at run time.
+struct ChainChannels {
+  std::vector<float> constant = {};  ///< empty: `input` is read
+  std::size_t input = 0;
+};
+
+struct ChainSpec {
+  Shape shape;
+  std::vector<ChainOp> ops = {};
+  std::vector<ChainChannels> channels = {};
+};
+
+/// The operator as one of a chain; nullopt when it is none. Reads only the type and its constant
+/// parameters.
+std::optional<ChainOp> chain_op(const Node& node, std::int64_t opset,
+                                const std::vector<const Tensor*>& constants);
+
+/// Channels-last (or plain, when there are no channel operands). Output 0 is the last operator's.
+std::unique_ptr<Kernel> make_chain(ChainSpec spec);
+
+}  // namespace assay::kernels

@@ -1,0 +1,138 @@
+#include "kernels/chain_plan.h"
+
+#include <algorithm>
+
+namespace assay::kernels {
+namespace {
+
+constexpr std::size_t longest = 16;
+constexpr std::int64_t most_channels = 2048;  // what a register of the chain kernel holds
+
+/// Shape [1, C, 1, ...] (or [N, C, 1, ...] with `batch`), leading ones left out or not.
+bool per_channel(const Shape& s, const Shape& y, bool batch) {
+  if (y.rank() < 3 || s.rank() > y.rank() || y[1] > most_channels) return false;
+  for (std::int64_t i = 0; i < y.rank(); ++i) {
+    const std::int64_t k = i - (y.rank() - s.rank());
+    const std::int64_t size = k < 0 ? 1 : s[k];
+    const std::int64_t want = i == 1 ? y[1] : (i == 0 && batch ? y[0] : 1);
+    if (size != want) return false;
+  }
+  return true;
+}
+
+class Planner {
+ public:
+  Planner(const ChainView& view, NodeId first) : v_(view) { try_add(first); }
+
+  std::optional<ChainPlan> plan() {
+    while (!plan_.nodes.empty() && plan_.nodes.size() < longest) {
+      const ValueId last = output(plan_.nodes.back());
+      const auto& readers = v_.graph.value(last).readers;
+      const bool one = !readers.empty() && std::all_of(readers.begin(), readers.end(),
+                                                       [&](NodeId n) { return n == readers[0]; });
+      if (!one || v_.graph.is_output(last) || !try_add(readers[0])) break;
+    }
+    if (plan_.nodes.size() < 2) return std::nullopt;
+    finish();
+    return std::move(plan_);
+  }
+
+ private:
+  ValueId output(NodeId n) const { return v_.graph.node(n).outputs[0]; }
+
+  bool try_add(NodeId n) {
+    const Node& node = v_.graph.node(n);
+    if (!node.captures.empty() || node.outputs.size() != 1 || !node.has_output(0)) return false;
+    std::vector<const Tensor*> constants;
+    for (const ValueId in : node.inputs)
+      constants.push_back(in.valid() ? v_.constant(in) : nullptr);
+    auto op = chain_op(node, 0, constants);
+    if (!op) return false;
+    const Slot y = v_.slot(output(n));
+    if (y.dtype != DType::float32 || y.shape.numel() == 0) return false;
+    if (plan_.nodes.empty()) plan_.spec.shape = y.shape;
+    if (y.shape != plan_.spec.shape) return false;
+    const ChainPlan before = plan_;
+    const bool unary = op->function == ChainFunction::clip || op->function == ChainFunction::relu ||
+                       op->function == ChainFunction::hard_sigmoid;
+    if (!operand(node.inputs[0], op->a) || (!unary && !operand(node.inputs[1], op->b))) {
+      plan_ = before;
+      return false;
+    }
+    plan_.spec.ops.push_back(*op);
+    plan_.nodes.push_back(n);
+    return true;
+  }
+
+  bool operand(ValueId in, ChainOperand& o) {
+    if (!in.valid()) return false;
+    for (std::size_t i = 0; i < plan_.nodes.size(); ++i) {
+      if (output(plan_.nodes[i]) == in) {
+        o = {.from = ChainOperand::From::earlier, .index = i};
+        return true;
+      }
+    }
+    if (const Tensor* t = v_.constant(in)) return constant_operand(*t, o);
+    if (!v_.available(in)) return false;
+    const Slot s = v_.slot(in);
+    if (s.dtype != DType::float32) return false;
+    if (s.shape == plan_.spec.shape) {
+      o = {.from = ChainOperand::From::input, .index = number(full_, in)};
+      return true;
+    }
+    if (!per_channel(s.shape, plan_.spec.shape, true)) return false;
+    o = {.from = ChainOperand::From::channels, .index = plan_.spec.channels.size()};
+    plan_.spec.channels.push_back({.constant = {}, .input = number(vectors_, in)});
+    return true;
+  }
+
+  bool constant_operand(const Tensor& t, ChainOperand& o) {
+    if (t.dtype() != DType::float32) return false;
+    if (t.numel() == 1 && t.shape().rank() <= plan_.spec.shape.rank()) {
+      o = {.from = ChainOperand::From::scalar, .scalar = t.data<float>()[0]};
+      return true;
+    }
+    if (!per_channel(t.shape(), plan_.spec.shape, false)) return false;
+    o = {.from = ChainOperand::From::channels, .index = plan_.spec.channels.size()};
+    plan_.spec.channels.push_back({.constant = {t.data<float>().begin(), t.data<float>().end()}});
+    return true;
+  }
+
+  static std::size_t number(std::vector<ValueId>& list, ValueId v) {
+    const auto at = std::find(list.begin(), list.end(), v);
+    if (at != list.end()) return static_cast<std::size_t>(at - list.begin());
+    list.push_back(v);
+    return list.size() - 1;
+  }
+
+  void finish() {
+    plan_.full = full_.size();
+    plan_.inputs = full_;
+    plan_.inputs.insert(plan_.inputs.end(), vectors_.begin(), vectors_.end());
+    for (ChainChannels& c : plan_.spec.channels) {
+      if (c.constant.empty()) c.input += full_.size();
+    }
+    const Shape& s = plan_.spec.shape;
+    const bool last = std::any_of(full_.begin(), full_.end(), [&](ValueId v) {
+      return v_.slot(v).layout == Layout::channels_last;
+    });
+    const bool wide = s.rank() >= 3 && s.rank() <= 5;
+    plan_.layout =
+        wide && (last || !plan_.spec.channels.empty()) ? Layout::channels_last : Layout::plain;
+  }
+
+  const ChainView& v_;
+  ChainPlan plan_;
+  std::vector<ValueId> full_, vectors_;
+};
+
+}  // namespace
+
+std::optional<ChainPlan> plan_chain(const ChainView& view, NodeId first) {
+  auto plan = Planner(view, first).plan();
+  // Channel operands repeat along the innermost axis only when that is the channel axis.
+  if (plan && !plan->spec.channels.empty() && plan->layout == Layout::plain) return std::nullopt;
+  return plan;
+}
+
+}  // namespace assay::kernels

@@ -1,0 +1,35 @@
+// Finding chains of elementwise nodes in a graph.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "kernels/chain.h"
+#include "runtime/graph.h"
+
+namespace assay::kernels {
+
+/// What the compiler knows while it walks the graph.
+struct ChainView {
+  const Graph& graph;
+  std::function<const Tensor*(ValueId)> constant;
+  std::function<Slot(ValueId)> slot;       ///< type, shape and the layout at hand
+  std::function<bool(ValueId)> available;  ///< computed by an earlier step
+};
+
+struct ChainPlan {
+  std::vector<NodeId> nodes = {};    ///< in order of the data, two or more
+  std::vector<ValueId> inputs = {};  ///< bound at run time; the first `full` have the output's
+                                     ///< shape, the others are per channel
+  std::size_t full = 0;
+  Layout layout = Layout::plain;
+  ChainSpec spec;
+};
+
+/// The longest chain that begins at `first`: each value inside has one reader, all nodes have one
+/// float32 output of one shape, and the other operands are computed already, constant scalars, or
+/// one value per channel. nullopt when it is shorter than two.
+std::optional<ChainPlan> plan_chain(const ChainView& view, NodeId first);
+
+}  // namespace assay::kernels
