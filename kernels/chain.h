@@ -1,8 +1,8 @@
 // A chain of elementwise operators run as one step: a block of elements goes through all of them
 // while it is in the first-level cache.
 //
-// Every operator rounds as it does alone, so the bits are those of the separate steps; only the
-// passes over memory are saved.
+// Every operator rounds as its float32 reference does, so the bits are those of the reference; only
+// the passes over memory are saved.
 #pragma once
 
 #include <memory>

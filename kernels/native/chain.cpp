@@ -58,11 +58,10 @@ struct BlockLoop {
           return raised > high ? high : raised;
         });
       case ChainFunction::relu:
-        return apply(a, b, y, n, [](float p, float) { return p < 0.0F ? 0.0F : p; });
+        return apply(a, b, y, n, [](float p, float) { return p > 0.0F || p != p ? p : 0.0F; });
       case ChainFunction::hard_sigmoid:
         return apply(a, b, y, n, [=](float p, float) {
-          const float product = p * low;
-          const float line = product + high;
+          const float line = __builtin_fmaf(p, low, high);
           const float raised = line < 0.0F ? 0.0F : line;
           return raised > 1.0F ? 1.0F : raised;
         });

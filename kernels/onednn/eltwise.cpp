@@ -26,6 +26,12 @@ std::optional<Eltwise> function_of(const KernelRequest& r) {
   const std::string& op = r.node().op_type;
   const Attributes& a = r.attributes();
   if (op == "Clip") return clip_of(r);
+  if (op == "Pow") {  // x^2 alone: one product, the same bits as the correctly rounded power
+    const Tensor* exponent = r.constant(1);
+    const bool square =
+        exponent != nullptr && exponent->numel() == 1 && to_doubles(*exponent)[0] == 2.0;
+    return square ? std::optional(Eltwise{A::eltwise_square}) : std::nullopt;
+  }
   if (op == "Abs") return Eltwise{A::eltwise_abs};
   if (op == "Sqrt") return Eltwise{A::eltwise_sqrt};
   if (op == "Exp") return Eltwise{A::eltwise_exp};
@@ -65,7 +71,7 @@ KernelAnswer make(const KernelRequest& r) {
 }
 
 const RegisterKernel registered{{.ops = {"Relu", "LeakyRelu", "Clip", "HardSwish", "HardSigmoid",
-                                         "Sigmoid", "Tanh", "Elu", "Abs", "Sqrt", "Exp"},
+                                         "Sigmoid", "Tanh", "Elu", "Abs", "Sqrt", "Exp", "Pow"},
                                  .make = make}};
 const RegisterKernel own{{.ops = {"HardSwish", "Silu"}, .make = make, .domain = assay_domain}};
 

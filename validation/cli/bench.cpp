@@ -205,9 +205,10 @@ LatencySummary read_baseline(const std::string& path) {
 }
 
 /// 0, or 6 when slower than the baseline beyond noise and tolerance.
-int judge_baseline(const BenchCommand& c, const Result& r, Json& j) {
-  if (c.baseline.empty()) return 0;
-  const Regression found = compare_latency(r.summary, read_baseline(c.baseline), c.tolerance);
+int judge_baseline(const BenchCommand& c, const std::optional<LatencySummary>& before,
+                   const Result& r, Json& j) {
+  if (!before) return 0;
+  const Regression found = compare_latency(r.summary, *before, c.tolerance);
   j["baseline"] = {{"file", c.baseline},
                    {"ratio", found.ratio},
                    {"allowed", found.allowed},
@@ -276,6 +277,8 @@ int run(BenchCommand c) {
   c.runner.tune = !c.no_tune;
   c.runner.fuse_chains = c.form.form != "original";
   if (!c.out.empty()) check_writable_folder(c.out);
+  std::optional<LatencySummary> before;
+  if (!c.baseline.empty()) before = read_baseline(c.baseline);
   const Graph original = read_onnx(c.model);
   fill_batch(original, c.batch, c.input);
   const LoadedFeeds loaded = load_feeds(original, c.input);
@@ -290,7 +293,7 @@ int run(BenchCommand c) {
   r.notes = form.notes;
   Json j = result_json(c, r);
   if (!c.json && !c.quiet) print_result(c, r);
-  const int code = judge_baseline(c, r, j);
+  const int code = judge_baseline(c, before, r, j);
   if (c.json) std::cout << j.dump(1) << '\n';
   return code;
 }
