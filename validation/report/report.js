@@ -1,5 +1,6 @@
 // Draws report.json: cards, tables and charts. Everything is text or canvas made here; nothing is fetched.
 "use strict";
+(() => {  // a scope of its own: window has names like `top`
 const report = JSON.parse(document.getElementById("report").textContent);
 const main = document.getElementById("main");
 
@@ -14,6 +15,9 @@ const number = (x, digits = 3) => typeof x !== "number" ? (x ?? "–") :
   x === 0 ? "0" : Math.abs(x) >= 1e5 || Math.abs(x) < 1e-3 ? x.toExponential(2) : Number(x.toPrecision(digits + 1)).toString();
 const percent = x => typeof x === "number" ? (100 * x).toFixed(2) + " %" : "–";
 const kind = { E0: "good", E1: "good", E2: "good", E3: "note", E4: "note", E5: "bad", U: "bad", pass: "good", fail: "bad", undecided: "note" };
+// Names break behind '/' and '_' only.
+const breakable = s => String(s ?? "").replace(/([\/_])/g, "$1\u200b");
+const name = s => el("code", {}, breakable(s));
 const badge = v => el("span", { class: "badge " + (kind[v] || "") }, v);
 const card = (label, value, note) => el("div", { class: "card" }, el("span", { class: "soft" }, label), el("b", {}, value), el("span", { class: "soft" }, note || ""));
 const section = (title, note) => main.append(el("h2", {}, title), ...(note ? [el("p", { class: "soft" }, note)] : []));
@@ -72,13 +76,13 @@ if ((accuracy.metrics || []).length || accuracy.agreement) {
 
 // ---- fusions
 section("Fusions", "One verdict per fused instance, judged on the original's own tensors.");
-table(report.fusions || [], [["verdict", f => badge(f.verdict)], ["rule", f => f.rule], ["output", f => el("code", {}, f.output)],
-  ["nodes", f => el("code", {}, (f.nodes || []).join(", "))], ["proof", f => typeof f.proof === "object" ? Object.entries(f.proof).map(([k, v]) => `${k}: ${typeof v === "object" ? JSON.stringify(v) : v}`).join("; ") : f.proof],
+table(report.fusions || [], [["verdict", f => badge(f.verdict)], ["rule", f => breakable(f.rule)], ["output", f => name(f.output)],
+  ["nodes", f => name((f.nodes || []).join(", "))], ["proof", f => typeof f.proof === "object" ? Object.entries(f.proof).map(([k, v]) => `${k}: ${typeof v === "object" ? JSON.stringify(v) : v}`).join("; ") : f.proof],
   ["constants: budget used", f => number((f.constants || {}).budget_use), true], ["max ULP", f => number((f.rounding || {}).max_ulp), true],
   ["bound used", f => percent((f.rounding || {}).bound_usage), true], ["oneDNN: bound used", f => percent((f.onednn || {}).bound_usage), true]]);
 if ((report.declined || []).length) {
   section("Why not", "Near-matches that were refused, with the failed condition and the smallest edit that would make it pass.");
-  table(report.declined, [["rule", d => d.rule], ["node", d => el("code", {}, d.node)], ["reason", d => d.reason], ["edit", d => d.edit || ""]]);
+  table(report.declined, [["rule", d => breakable(d.rule)], ["node", d => name(d.node)], ["reason", d => d.reason], ["edit", d => d.edit || ""]]);
 }
 
 // ---- quantization
@@ -87,18 +91,18 @@ if (layers.length) {
   charts = null;
   const labels = layers.map(l => short(l.output));
   chart("SQNR per layer (dB, higher is better; exact drawn at 160)", { type: "line", data: { labels, datasets: [
-    { label: "cumulative (as run)", data: layers.map(l => db((l.sqnr_db || {}).cumulative)), borderColor: colors[0], backgroundColor: colors[0], tension: 0 },
-    { label: "isolated (golden inputs)", data: layers.map(l => db((l.sqnr_db || {}).isolated)), borderColor: colors[1], backgroundColor: colors[1], tension: 0 }] },
+    { label: "cumulative (as run)", data: layers.map(l => db((l.sqnr_db || {}).cumulative)), borderColor: colors[0], backgroundColor: colors[0], tension: 0, spanGaps: true },
+    { label: "isolated (golden inputs)", data: layers.map(l => db((l.sqnr_db || {}).isolated)), borderColor: colors[1], backgroundColor: colors[1], tension: 0, spanGaps: true }] },
     options: { scales: { x: { ticks: { maxRotation: 60, autoSkip: true, font: { size: 10 } } }, y: { title: { display: true, text: "dB" } } } } });
   const names = [...new Set(layers.flatMap(l => Object.keys(l.causes || {})))];
   if (names.length) chart("Loss split by cause (share of each layer's error energy)", { type: "bar", data: { labels, datasets: names.map((n, i) => ({
     label: n.replaceAll("_", " "), data: layers.map(l => (l.causes || {})[n] ?? 0), backgroundColor: colors[i % colors.length] })) },
     options: { scales: { x: { stacked: true, ticks: { maxRotation: 60, font: { size: 10 } } }, y: { stacked: true } } } });
-  table(layers, [["node", l => el("code", {}, l.node)], ["output", l => el("code", {}, l.output)], ["SQNR isolated", l => number((l.sqnr_db || {}).isolated), true],
+  table(layers, [["node", l => name(l.node)], ["output", l => name(l.output)], ["SQNR isolated", l => number((l.sqnr_db || {}).isolated), true],
     ["SQNR cumulative", l => number((l.sqnr_db || {}).cumulative), true], ["cosine", l => number(l.cosine, 6), true], ["max error", l => number(l.max_abs), true],
     ["max LSB", l => number(l.max_lsb), true], ["clipped", l => percent(l.clip_rate), true], ["oneDNN codes equal", l => l.onednn ? `${l.onednn.mismatches} of ${l.onednn.compared} differ` : "–"]]);
   section("Left in float", "Operators that are not quantized, with the reason.");
-  table((q.coverage || {}).left_in_float || [], [["node", o => el("code", {}, o.node)], ["operator", o => o.op], ["reason", o => o.reason]]);
+  table((q.coverage || {}).left_in_float || [], [["node", o => name(o.node)], ["operator", o => o.op], ["reason", o => o.reason]]);
 }
 
 // ---- error histogram
@@ -126,3 +130,4 @@ table(report.gates || [], [["result", g => badge(g.result)], ["gate", g => el("c
 section("Coverage", "What was compared, aligned, undecided and skipped.");
 table(Object.entries(report.coverage || {}), [["what", r => r[0].replaceAll("_", " ")], ["", r => typeof r[1] === "object" ? JSON.stringify(r[1]) : String(r[1])]]);
 if ((report.verdict || {}).reproducer) main.append(el("p", {}, "Reproduce with ", el("code", {}, report.verdict.reproducer)));
+})();

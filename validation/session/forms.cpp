@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "quant/unfuse.h"
 #include "runtime/executor.h"
 #include "runtime/file.h"
 #include "runtime/onnx/reader.h"
@@ -52,6 +51,16 @@ CalibrationTable calibrate(const Graph& g, const Dataset& data, const QuantConfi
   return calibrator.finish();
 }
 
+/// The original with the folds of the mode but not its fused operators: what is quantized. Every value keeps the original's name,
+/// so that each layer's loss can be measured, and ONNX tools see standard operators.
+Graph folded(const Graph& original, const ValidateOptions& o) {
+  std::string rules;
+  for (const Rewrite* r : rules_of(o.mode)) {
+    if (r->stage == Stage::clean || r->stage == Stage::fold) rules += (rules.empty() ? "" : ",") + r->name;
+  }
+  return rules.empty() ? original : fuse(original, {.mode = rules, .skip = o.skip}).graph;
+}
+
 void make_int8(Forms& forms, const ValidateOptions& o) {
   if (!o.quantized.empty()) {
     forms.quantized = QuantizeResult{.graph = read_onnx(o.quantized), .report = {}};
@@ -67,8 +76,7 @@ void make_int8(Forms& forms, const ValidateOptions& o) {
     return;
   }
   const QuantConfig config = config_of(o);
-  // Written out, so that values inside fused operators (the sum of a residual block) are calibrated too.
-  const Graph base = forms.fused_given ? forms.original : unfuse(forms.fused);
+  const Graph base = forms.fused_given ? forms.original : folded(forms.original, o);
   forms.table = calibrate(base, *data, config, o);
   forms.quantized = quantize(base, *forms.table, config, o.shapes);
   forms.lowered = lower(forms.quantized->graph, {.profile = o.profile});
