@@ -2,7 +2,10 @@
 
 #include <openssl/sha.h>
 
+#include <algorithm>
+
 #include "quant/profile.h"
+#include "quant/unfuse.h"
 
 namespace assay {
 namespace {
@@ -47,7 +50,14 @@ const CalibratedRange* CalibrationTable::find(const std::string& value) const {
 std::string CalibrationTable::digest() const { return sha256_hex(to_json()); }
 
 RunWithObserver run_on(const Executor& executor) {
-  return [&executor](const Feeds& feeds, Observer& observer) { executor.run(feeds, &observer); };
+  const Graph& g = executor.graph();
+  const auto nodes = g.node_ids();
+  const bool fused = std::any_of(nodes.begin(), nodes.end(),
+                                 [&](NodeId n) { return g.node(n).domain == assay_domain; });
+  if (!fused)
+    return [&executor](const Feeds& feeds, Observer& observer) { executor.run(feeds, &observer); };
+  const auto plain = std::make_shared<Executor>(unfuse(g), executor.precision());
+  return [plain](const Feeds& feeds, Observer& observer) { plain->run(feeds, &observer); };
 }
 
 void SampleDigest::add(const Feeds& feeds) {

@@ -57,7 +57,8 @@ CalibrationTable parse_calibration(std::string_view text, const std::string& whe
 /// Runs the graph on `feeds`, showing every value to the observer: the reference executor or a
 /// compiled program with taps.
 using RunWithObserver = std::function<void(const Feeds& feeds, Observer& observer)>;
-/// Runs on the reference. The executor must outlive the function.
+/// Runs on the reference. The executor must outlive the function. Fused operators are written out
+/// first, so that the values inside them (the one between Conv and Add) are seen too.
 RunWithObserver run_on(const Executor& executor);
 
 /// An order-independent digest of samples: the SHA-256 of each, added modulo 2^256.

@@ -16,65 +16,47 @@ const Decline* declined(const std::variant<T, Decline>& v) {
   return std::get_if<Decline>(&v);
 }
 
-/// Types under one filling of the unknown input sizes (equal symbols get equal sizes, all others
-/// differ), so that shapes can be told apart; where the graph does not take such sizes, the
-/// declared types.
-StaticTypes probed_types(const Graph& g) {
-  std::map<std::string, Shape> shapes;
-  std::map<std::string, std::int64_t> sizes;
-  for (const ValueId v : g.inputs()) {
-    if (!g.value(v).type.dims) continue;
-    std::vector<std::int64_t> dims;
-    for (const Dim& d : *g.value(v).type.dims) {
-      const bool spatial = dims.size() >= 2;
-      const std::string symbol =
-          d.symbol.empty() ? g.name(v) + "." + std::to_string(dims.size()) : d.symbol;
-      const auto next = static_cast<std::int64_t>(sizes.size());
-      dims.push_back(
-          d.size >= 0
-              ? d.size
-              : sizes.try_emplace(symbol, spatial ? 64 + 32 * next : 2 + next).first->second);
-    }
-    shapes[g.name(v)] = Shape(dims);
-  }
-  try {
-    return infer_types(g, shapes);
-  } catch (const Error&) {
-    return infer_types(g);
-  }
-}
-
 class Lowerer {
  public:
   Lowerer(Graph& g, const LowerOptions& options)
       : g_(g), options_(options), types_(probed_types(g)) {}
 
-  /// Later nodes first: of two convolutions that meet in an Add, the later one takes it.
+  /// Linear operators first, so that they take the Adds behind them; later ones before earlier
+  /// ones: of two convolutions that meet in an Add, the later one takes it.
   void run(std::vector<LoweredNode>& log) {
-    auto order = g_.topological_order();
+    const auto order = g_.topological_order();
     std::map<NodeId, LoweredNode> notes;
-    for (auto n = order.rbegin(); n != order.rend(); ++n) {
-      if (!g_.alive(*n)) continue;
-      const Node node = g_.node(*n);
-      if (node.is("QuantizeLinear") || node.is("DequantizeLinear")) continue;
-      LoweredNode note{.node = node.name,
-                       .op_type = node.op_type,
-                       .output = node.has_output(0) ? g_.name(node.outputs[0]) : ""};
-      absorbed_.clear();
-      if (const auto why = lower_node(*n))
-        note.reason = why->reason;
-      else
-        note.lowered = true;
-      note.absorbed = absorbed_;
-      notes[*n] = note;
+    for (const bool linear : {true, false}) {
+      for (auto n = order.rbegin(); n != order.rend(); ++n) {
+        if (!g_.alive(*n) || (role_of(g_.node(*n)) == QuantRole::linear) != linear) continue;
+        if (notes.count(*n) == 0 && is_operator(g_.node(*n))) notes[*n] = visit(*n);
+      }
     }
     for (const NodeId n : order) {
       const auto it = notes.find(n);
-      if (it != notes.end() && !was_absorbed_.count(it->second.node)) log.push_back(it->second);
+      if (it != notes.end()) log.push_back(it->second);
     }
   }
 
  private:
+  static bool is_operator(const Node& node) {
+    return !node.is("QuantizeLinear") && !node.is("DequantizeLinear");
+  }
+
+  LoweredNode visit(NodeId n) {
+    const Node& node = g_.node(n);
+    LoweredNode note{.node = node.name,
+                     .op_type = node.op_type,
+                     .output = node.has_output(0) ? g_.name(node.outputs[0]) : ""};
+    absorbed_.clear();
+    if (const auto why = lower_node(n))
+      note.reason = why->reason;
+    else
+      note.lowered = true;
+    note.absorbed = absorbed_;
+    return note;
+  }
+
   std::optional<Decline> lower_node(NodeId n) {
     const Node& node = g_.node(n);
     if (!node.domain.empty()) return Decline{"operator of another domain"};
@@ -119,7 +101,6 @@ class Lowerer {
     while (!node.inputs.empty() && !node.inputs.back().valid()) node.inputs.pop_back();
     for (const NodeId gone : t.nodes) {
       absorbed_.push_back(g_.node(gone).name);
-      was_absorbed_.insert(g_.node(gone).name);
       g_.erase_node(gone);
     }
     g_.erase_node(n);
@@ -305,7 +286,6 @@ class Lowerer {
   const LowerOptions& options_;
   StaticTypes types_;
   std::vector<std::string> absorbed_;
-  std::set<std::string> was_absorbed_;
 };
 
 std::vector<CodeValue> code_values(const Graph& g) {

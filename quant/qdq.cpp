@@ -180,4 +180,29 @@ NodeId only_reader(const Graph& g, ValueId v) {
   return g.value(v).readers[0];
 }
 
+StaticTypes probed_types(const Graph& g) {
+  std::map<std::string, Shape> shapes;
+  std::map<std::string, std::int64_t> sizes;
+  for (const ValueId v : g.inputs()) {
+    if (!g.value(v).type.dims) continue;
+    std::vector<std::int64_t> dims;
+    for (const Dim& d : *g.value(v).type.dims) {
+      const bool spatial = dims.size() >= 2;
+      const std::string symbol =
+          d.symbol.empty() ? g.name(v) + "." + std::to_string(dims.size()) : d.symbol;
+      const auto next = static_cast<std::int64_t>(sizes.size());
+      dims.push_back(
+          d.size >= 0
+              ? d.size
+              : sizes.try_emplace(symbol, spatial ? 64 + 32 * next : 2 + next).first->second);
+    }
+    shapes[g.name(v)] = Shape(dims);
+  }
+  try {
+    return infer_types(g, shapes);
+  } catch (const Error&) {
+    return infer_types(g);
+  }
+}
+
 }  // namespace assay

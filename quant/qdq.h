@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "quant/params.h"
-#include "runtime/graph.h"
+#include "runtime/infer.h"
 
 namespace assay {
 
@@ -36,6 +36,11 @@ std::variant<CodedWeights, Decline> coded_weights(const Graph& g, ValueId v, std
 /// A bias as float32 [channels]: a float constant, or what DequantizeLinear makes of int32 codes.
 /// undefined() when `v` is absent.
 std::variant<Tensor, Decline> coded_bias(const Graph& g, ValueId v, std::int64_t channels);
+
+/// Types under one filling of the unknown input sizes (equal symbols get equal sizes, all others
+/// differ), so that shapes can be told apart; where the graph does not take such sizes, the
+/// declared types.
+StaticTypes probed_types(const Graph& g);
 
 /// The only node that reads `v`, when `v` is no graph output and is read once; invalid otherwise.
 NodeId only_reader(const Graph& g, ValueId v);

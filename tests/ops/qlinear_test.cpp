@@ -39,6 +39,70 @@ TEST(MatMulInteger, BatchesBroadcast) {
   EXPECT_EQ(run_op("MatMulInteger", {u8({1, 0}, {}), u8({0, 2}, {})})[0].shape(), (Shape{1, 2}));
 }
 
+TEST(ConvInteger, S14_IntegersStayIntegers) {
+  std::vector<int> w(6656, -128);
+  w[0] = -87;
+  const Tensor x = i8({1, 6656, 1, 1}, std::vector<int>(6656, 50));
+  EXPECT_EQ(codes(run_op("ConvInteger", {x, i8({1, 6656, 1, 1}, w)})[0]), Ints{-42596350});
+}
+
+TEST(ConvInteger, PaddingIsTheZeroPoint) {
+  const Tensor x = u8({1, 1, 1, 3}, {129, 130, 131}), w = i8({1, 1, 1, 3}, {1, 1, 1});
+  EXPECT_EQ(codes(run_op("ConvInteger", {x, w, zu(128)}, {{"pads", Ints{0, 1, 0, 1}}})[0]),
+            (Ints{3, 6, 5}));
+  EXPECT_EQ(codes(run_op("ConvInteger", {x, u8({1, 1, 1, 3}, {3, 3, 3}), zu(128), u8({1}, {2})},
+                         {{"pads", Ints{0, 1, 0, 1}}})[0]),
+            (Ints{3, 6, 5}));
+}
+
+TEST(QLinearConv, S18_BiasHasTheScaleOfTheOperands) {
+  // (10 * 5 + 100) * 0.02 / 0.25 = 12; with w_scale 0.4 for channel 1: 24.
+  const auto run = [](const Tensor& w, const Tensor& ws, const Tensor& wz, const Tensor& b) {
+    return codes(run_op("QLinearConv", {u8({1, 1, 1, 1}, {10}), one(0.1F), zu(0), w, ws, wz,
+                                        one(0.25F), zu(0), b})[0]);
+  };
+  EXPECT_EQ(run(i8({1, 1, 1, 1}, {5}), one(0.2F), zi(0), i32({1}, {100})), Ints{12});
+  EXPECT_EQ(
+      run(i8({2, 1, 1, 1}, {5, 5}), f32({2}, {0.2F, 0.4F}), i8({2}, {0, 0}), i32({2}, {100, 100})),
+      (Ints{12, 24}));
+}
+
+TEST(QLinearConv, S27_PaddingIsTheZeroPoint) {
+  const Tensor x = u8({1, 1, 1, 3}, {129, 130, 131}), w = i8({1, 1, 1, 3}, {1, 1, 1});
+  EXPECT_EQ(codes(run_op("QLinearConv", {x, one(1), zu(128), w, one(1), zi(0), one(1), zu(128)},
+                         {{"pads", Ints{0, 1, 0, 1}}})[0]),
+            (Ints{131, 134, 133}));
+}
+
+TEST(QLinearFloatForms, DequantizeRunQuantize) {
+  // sigmoid(0) = 0.5: 0.5 / 0.01 = 50; LeakyRelu(-4 * 0.5, 0.25) = -0.5: -0.5 / 0.125 + 10 = 6.
+  EXPECT_EQ(codes(run_op("com.microsoft:QLinearSigmoid",
+                         {u8({1}, {7}), one(0.3F), zu(7), one(0.01F), zu(0)})[0]),
+            Ints{50});
+  EXPECT_EQ(
+      codes(run_op("com.microsoft:QLinearLeakyRelu",
+                   {u8({1}, {1}), one(0.5F), zu(5), one(0.125F), zu(10)}, {{"alpha", 0.25F}})[0]),
+      Ints{6});
+  const Tensor x = u8({1, 1, 2, 2}, {11, 12, 13, 16});
+  EXPECT_EQ(codes(run_op("com.microsoft:QLinearGlobalAveragePool",
+                         {x, one(1), zu(10), one(0.5F), zu(1)})[0]),
+            Ints{7});
+  EXPECT_EQ(codes(run_op("com.microsoft:QLinearAveragePool", {x, one(1), zu(10), one(0.5F), zu(1)},
+                         {{"kernel_shape", Ints{1, 2}}})[0]),
+            (Ints{4, 10}));
+  EXPECT_THROW(run_op("com.microsoft:QLinearGlobalAveragePool", {x, one(1), zu(10), one(1), zu(0)},
+                      {{"channels_last", std::int64_t{1}}}),
+               Error);
+}
+
+TEST(QLinearConcat, S22_DifferentScales) {
+  EXPECT_EQ(codes(run_op("com.microsoft:QLinearConcat",
+                         {one(0.5F), zu(3), u8({2}, {10, 20}), one(0.1F), zu(0), u8({2}, {10, 20}),
+                          one(1), zu(5)},
+                         {{"axis", std::int64_t{0}}})[0]),
+            (Ints{5, 7, 13, 33}));
+}
+
 TEST(QLinearMatMul, RoundsOnce) {
   // (3 - 1) * 5 * 0.5 * 0.5 / 1 = 2.5 to even 2, plus 1.
   EXPECT_EQ(codes(run_op("QLinearMatMul", {u8({1, 1}, {3}), one(0.5F), zu(1), u8({1, 1}, {5}),

@@ -123,7 +123,7 @@ Tensor random_floats(std::mt19937& random, Shape shape, float scale) {
 /// Stem, two residual blocks (one with a projection), depthwise and clipped, pools, concatenation
 /// and Gemm.
 GraphMaker small_net(std::mt19937& random) {
-  GraphMaker m;
+  GraphMaker m(14);  // HardSwish
   m.input("x", DType::float32, {2, 3, 8, 8});
   const auto conv = [&](const std::string& in, const std::string& out, std::int64_t i,
                         std::int64_t o, Attributes a, std::int64_t k = 3, std::int64_t group = 1) {
