@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Writes the pairs of small models that docs/certificates.md walks through.
+
+    .deps/peers/bin/python docs/examples/certificates.py FOLDER
+
+For each NAME: NAME.onnx (the original) and NAME.fused.onnx (what a converter might have made of it);
+for e4 also e4.npy, the input that shows the difference.
+"""
+import sys
+from pathlib import Path
+
+try:
+    import numpy as np
+    import onnx
+    from onnx import TensorProto, helper, numpy_helper
+except ModuleNotFoundError as error:
+    sys.exit(f"certificates: {error}: run scripts/setup --peers and use .deps/peers/bin/python")
+
+SHAPE = [1, 2, 8, 8]
+RNG = np.random.default_rng(1)
+W = RNG.standard_normal((2, 2, 3, 3)).astype(np.float32)
+GAMMA, BETA, MEAN, VAR = (np.array(v, np.float32) for v in ([1.3, 0.7], [0.1, -0.2], [0.4, 0.3], [0.9, 1.7]))
+
+
+def save(path, nodes, constants, shape=None, out=None):
+    def value(name, dims):
+        return helper.make_tensor_value_info(name, TensorProto.FLOAT, dims)
+    tensors = [numpy_helper.from_array(np.asarray(a, np.float32), name) for name, a in constants.items()]
+    graph = helper.make_graph(nodes, "example", [value("x", shape or SHAPE)], [value("y", out)], tensors)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
+    onnx.checker.check_model(model)
+    onnx.save(model, path)
+
+
+def node(op, inputs, output, **attributes):
+    return helper.make_node(op, inputs.split(), [output], name=f"{op}_{output}", **attributes)
+
+
+def conv(inputs, output):
+    return node("Conv", inputs, output, pads=[1, 1, 1, 1])
+
+
+def batch_norm(gamma, beta, mean, var, epsilon):
+    nodes = [conv("x w", "c"), node("BatchNormalization", "c g b m v", "y", epsilon=epsilon)]
+    return nodes, {"w": W, "g": gamma, "b": beta, "m": mean, "v": var}
+
+
+def fold(gamma, beta, mean, var, epsilon):
+    """The usual float32 recipe."""
+    s = gamma / np.sqrt(var + np.float32(epsilon))
+    return [conv("x w2 b2", "y")], {"w2": W * s[:, None, None, None], "b2": beta - mean * s}
+
+
+def main(folder):
+    folder.mkdir(parents=True, exist_ok=True)
+
+    def pair(name, original, fused, **more):
+        save(folder / f"{name}.onnx", *original, **more)
+        save(folder / f"{name}.fused.onnx", *fused, **more)
+
+    # E0: the same operators in the same order; only an inner value has another name.
+    pair("e0", ([conv("x w", "c"), node("Relu", "c", "y")], {"w": W}),
+         ([conv("x w", "inner"), node("Relu", "inner", "y")], {"w": W}), out=SHAPE)
+    # E1: every scale is a power of two, so folding rounds nothing.
+    powers = (np.float32([2, 0.5]), np.float32([0, 0]), np.float32([0, 0]), np.float32([1, 4]), 0.0)
+    pair("e1", batch_norm(*powers), fold(*powers), out=SHAPE)
+    # E2: an ordinary fold. E5: the converter took 1e-3 for epsilon.
+    numbers = (GAMMA, BETA, MEAN, VAR)
+    pair("e2", batch_norm(*numbers, 1e-5), fold(*numbers, 1e-5), out=SHAPE)
+    pair("e5", batch_norm(*numbers, 1e-5), fold(*numbers, 1e-3), out=SHAPE)
+    # E4: sum first, then scale by 1e20; folded, each product overflows before the sum cancels.
+    weights = np.float32([[[[1]], [[-1]]]])
+    pair("e4", ([node("Conv", "x w", "c"), node("Mul", "c s", "y")], {"w": weights, "s": [1e20]}),
+         ([node("Conv", "x w2", "y")], {"w2": weights * np.float32(1e20)}), shape=[1, 2, 1, 1], out=[1, 1, 1, 1])
+    np.save(folder / "e4.npy", np.full((1, 2, 1, 1), 3e19, np.float32))
+    # U: equal functions, but no rule of the algebra says so.
+    pair("u", ([node("Sigmoid", "x", "s"), node("Mul", "x s", "y")], {}),
+         ([node("Neg", "x", "n"), node("Exp", "n", "e"), node("Add", "e one", "d"), node("Div", "x d", "y")],
+          {"one": [1.0]}), out=SHAPE)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2:
+        sys.exit(__doc__)
+    main(Path(sys.argv[1]))
