@@ -1,0 +1,47 @@
+// GatherElements (11, 13): y has the shape of `indices`; y[p] = x[p with the coordinate on `axis`
+// replaced by indices[p]]. Negative indices count from the end.
+#include "runtime/ops/support/indices.h"
+#include "runtime/ops/support/movement.h"
+
+namespace assay::ops {
+namespace {
+
+void infer(InferContext& c) {
+  const TensorType& x = c.input(0);
+  const TensorType& indices = c.input(1);
+  if (x.dims && indices.dims) {
+    normalize_axis(c.attributes().int_or("axis", 0), static_cast<std::int64_t>(x.dims->size()));
+    if (x.dims->size() != indices.dims->size()) {
+      throw Error({.what = "indices and data differ in rank",
+                   .got = to_string(indices) + " and " + to_string(x)});
+    }
+  }
+  c.set_output(0, {x.dtype, indices.dims});
+}
+
+void check_sizes(const Shape& x, const Shape& indices, std::int64_t axis) {
+  for (std::int64_t k = 0; k < x.rank(); ++k) {
+    if (k == axis || indices[k] <= x[k]) continue;
+    throw Error({.what = "indices are larger than the data beside the axis",
+                 .got = to_string(indices),
+                 .expected = "at most " + to_string(x)});
+  }
+}
+
+void eval(EvalContext& c) {
+  const Tensor& x = c.input(0);
+  const std::int64_t axis = normalize_axis(c.attributes().int_or("axis", 0), x.shape().rank());
+  check_sizes(x.shape(), c.input(1).shape(), axis);
+  const auto offsets = element_offsets(c.input(1), x.shape(), axis);
+  std::byte* to = c.output(0).mutable_raw().data();
+  visit_size(size_of(x.dtype()), [&](auto n) {
+    for (std::size_t i = 0; i < offsets.size(); ++i)
+      std::memcpy(to + i * n(), element_at(x, offsets[i]), n());
+  });
+}
+
+const RegisterOp registered{
+    {.type = "GatherElements", .since = 11, .infer = infer, .eval = eval, .bound = bound_moved<0>}};
+
+}  // namespace
+}  // namespace assay::ops
