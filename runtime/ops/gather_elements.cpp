@@ -35,8 +35,9 @@ void eval(EvalContext& c) {
   const auto offsets = element_offsets(c.input(1), x.shape(), axis);
   std::byte* to = c.output(0).mutable_raw().data();
   visit_size(size_of(x.dtype()), [&](auto n) {
+    constexpr std::size_t N = decltype(n)::value;
     for (std::size_t i = 0; i < offsets.size(); ++i)
-      std::memcpy(to + i * n(), element_at(x, offsets[i]), n());
+      std::memcpy(to + i * N, element_at(x, offsets[i]), N);
   });
 }
 

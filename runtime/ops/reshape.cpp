@@ -47,7 +47,6 @@ void solve_free(const TensorType& x, const Ints& target, bool allow_zero, int fr
   for (std::size_t i = 0; i < out.size(); ++i) {
     const bool copied = target[i] == 0 && !allow_zero;
     if (static_cast<int>(i) != free && !copied) to.push_back(out[i]);
-    if (copied && (*x.dims)[i] == 0) refuse(x, target, "-1 is ambiguous beside a size of 0");
   }
   for (std::size_t i = 0; i < x.dims->size(); ++i)
     if (i >= target.size() || target[i] != 0 || allow_zero) from.push_back((*x.dims)[i]);

@@ -167,7 +167,7 @@ class TableCopy {
   void copy_row_at(std::int64_t base, std::byte* to) const {
     if (base == kFill) return repeat(to, fill_, plan_.dims.back() * plan_.elements, size_);
     if (plan_.block == size_ && size_ <= 16) {
-      visit_size(size_, [&](auto n) { copy_elements<n()>(base, to); });
+      visit_size(size_, [&](auto n) { copy_elements<decltype(n)::value>(base, to); });
       return;
     }
     for (const std::int64_t offset : plan_.offsets.back()) {
@@ -234,15 +234,16 @@ void copy_strided(const StridedCopy& copy) {
   const std::span<const std::int64_t> outer(m.box.data(), last_axis);
   const std::int64_t row = m.box[last_axis] * m.size;
   visit_size(m.size, [&](auto n) {
-    const auto size = static_cast<std::int64_t>(n());
+    constexpr std::size_t N = decltype(n)::value;
+    constexpr auto size = static_cast<std::int64_t>(N);
     parallel_for(
         0, product(outer), std::max<std::int64_t>(1, kBytesPerTask / row),
         [&](std::int64_t first, std::int64_t last) {
           Odometer at(outer, first);
           for (std::int64_t r = first; r < last; ++r, at.step()) {
-            copy_row<n()>({m.from + dot(at.at(), m.from_strides) * size, m.from_strides[last_axis],
-                           m.to + dot(at.at(), m.to_strides) * size, m.to_strides[last_axis],
-                           m.box[last_axis]});
+            copy_row<N>({m.from + dot(at.at(), m.from_strides) * size, m.from_strides[last_axis],
+                         m.to + dot(at.at(), m.to_strides) * size, m.to_strides[last_axis],
+                         m.box[last_axis]});
           }
         });
   });
