@@ -6,11 +6,11 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "fusion/pipeline.h"
 #include "runtime/infer.h"
 #include "runtime/onnx/reader.h"
 #include "validation/cli/cli.h"
 #include "validation/cli/options.h"
+#include "validation/cli/outlook.h"
 
 namespace assay {
 namespace {
@@ -20,12 +20,6 @@ struct InspectCommand {
   std::string mode = "all";
   InputOptions input = {};
   CommonOptions common = {};
-};
-
-/// What the rules of a mode would do, without writing anything.
-struct FusionOutlook {
-  RewriteLog log = {};
-  std::string failed = {};  ///< why the rules could not run on this graph
 };
 
 struct OpCount {
@@ -140,41 +134,6 @@ nlohmann::json to_json(const std::string& model, const Graph& g, const StaticTyp
           {"nodes_of_open_shape", s.nodes_of_open_shape}};
 }
 
-FusionOutlook outlook(const Graph& g, const std::string& mode) {
-  rules_of(mode);  // an unknown mode is wrong usage, not a trait of the model
-  FusionOutlook found;
-  try {
-    found.log = fuse(g, {.mode = mode}).log;
-  } catch (const Error& e) {
-    if (e.kind() == ErrorKind::internal) throw;
-    found.failed = e.what();
-  }
-  return found;
-}
-
-nlohmann::json to_json(const FusionOutlook& f) {
-  if (!f.failed.empty()) return {{"failed", f.failed}};
-  return nlohmann::json::parse(to_json(f.log));
-}
-
-void print(const FusionOutlook& f) {
-  if (!f.failed.empty()) {
-    std::cout << "fusion: the rules cannot run, " << f.failed << '\n';
-    return;
-  }
-  std::cout << fmt::format("fusion (mode {}): {} nodes become {}\n", f.log.mode, f.log.nodes_before,
-                           f.log.nodes_after);
-  std::map<std::string, std::int64_t> fired;
-  for (const FiredRewrite& r : f.log.fired) ++fired[r.rule];
-  for (const auto& [rule, count] : fired)
-    std::cout << fmt::format("  {:<30}{:>8} times\n", rule, count);
-  for (const DeclinedRewrite& d : f.log.declined) {
-    std::cout << fmt::format("  not {} at '{}' ({}): {}{}\n", d.rule, d.node.name, d.node.op_type,
-                             d.reason, d.edit.empty() ? "" : "; " + d.edit);
-  }
-  for (const std::string& note : f.log.notes) std::cout << "  note: " << note << '\n';
-}
-
 void print_values(const char* title, const Graph& g, const StaticTypes& types,
                   const std::vector<ValueId>& values) {
   std::cout << title << '\n';
@@ -227,14 +186,14 @@ int inspect(const InspectCommand& c) {
     throw e.at(c.model);
   }
   add_graph(g, &types, s);
-  const FusionOutlook fusion = outlook(g, c.mode);
+  const Outlook outlook = look_ahead(g, c.mode, shapes);
   if (c.common.json) {
     auto j = to_json(c.model, g, types, s);
-    j["fusion"] = to_json(fusion);
+    add_to(j, outlook);
     std::cout << j.dump(2) << '\n';
   } else {
     print(c.model, g, types, s);
-    print(fusion);
+    std::cout << to_text(outlook);
   }
   return 0;
 }
