@@ -8,6 +8,7 @@
 
 #include "kernels/program.h"
 #include "validation/certificate/constants.h"
+#include "validation/certificate/foreign.h"
 #include "validation/certificate/radius.h"
 #include "validation/certificate/regions.h"
 #include "validation/certificate/structure.h"
@@ -115,6 +116,12 @@ class Judge {
       set(single_ ? "E1" : "E0");
       c_.proof = {{"algebra", "the same operators in the same order"},
                   {"rounding", single_ ? "single" : "staged"}};
+      c_.constants = {{"count", 0}, {"rounded", 0}, {"budget_use", 0}};
+      return;
+    }
+    if (same_moves(r_.original, r_.plain, feeds_[0])) {
+      set("E0");
+      c_.proof = {{"algebra", "both sides only move elements, and to the same places"}};
       c_.constants = {{"count", 0}, {"rounded", 0}, {"budget_use", 0}};
       return;
     }
@@ -363,9 +370,12 @@ std::vector<std::map<std::string, Tensor>> golden_values(const Graph& original, 
 
 }  // namespace
 
-CertifyResult certify(const Graph& original, const Graph& fused, const RewriteLog* log,
+CertifyResult certify(const Graph& given, const Graph& other, const RewriteLog* log,
                       const CertifyOptions& options) {
-  const Alignment a = align(original, fused, log);
+  Comparable both = log != nullptr ? Comparable{.original = given, .fused = other}
+                                   : make_comparable(given, other, options.samples);
+  const Graph& original = both.original;
+  const Alignment a = align(original, both.fused, log);
   CertifyResult result;
   const auto golden = golden_values(original, a, options.samples);
   for (const Region& r : a.regions)
@@ -378,6 +388,10 @@ CertifyResult certify(const Graph& original, const Graph& fused, const RewriteLo
   result.coverage["share_judged"] =
       a.changed == 0 ? Json(1.0) : Json(static_cast<double>(open) / static_cast<double>(a.changed));
   result.coverage["unaligned"] = a.unaligned;
+  if (log != nullptr) return result;
+  result.coverage["aligned_by_name"] = both.by_name;
+  result.coverage["aligned_by_cut"] = both.by_cut;
+  result.coverage["notes"] = both.notes;
   return result;
 }
 

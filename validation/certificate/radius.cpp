@@ -1,5 +1,6 @@
 #include "validation/certificate/radius.h"
 
+#include <cmath>
 #include <set>
 
 namespace assay {
@@ -30,13 +31,20 @@ class BoundPass {
     for (const NodeId n : g_.topological_order()) {
       const Node& node = g_.node(n);
       const OpDef& def = require_op(node, g_.opset(node.domain));
+      if (counts_only(node)) continue;
+      if (from_counts(node)) {
+        rounded_once(node);
+        continue;
+      }
       if (def.bound == nullptr) {
         missing = describe(node);
         return std::nullopt;
       }
       step(node, def);
     }
-    return radii_[g_.name(g_.outputs()[0])];
+    const std::string& out = g_.name(g_.outputs()[0]);
+    if (const auto r = radii_.find(out); r != radii_.end()) return r->second;
+    return Tensor::zeros(DType::float64, values_.at(out).shape());
   }
 
  private:
@@ -45,6 +53,35 @@ class BoundPass {
       return is_float(t.dtype()) ? convert(t, DType::float64) : t;
     const Tensor& t = values_.at(g_.name(v));
     return is_float(t.dtype()) ? convert(t, DType::float64) : t;
+  }
+
+  bool floats(ValueId v) const { return v.valid() && is_float(wide(v).dtype()); }
+
+  bool reads_radius(const Node& node) const {
+    for (const ValueId v : node.inputs) {
+      if (v.valid() && radii_.count(g_.name(v))) return true;
+    }
+    return false;
+  }
+
+  /// Integers computed from exact values (shapes, indices) are exact.
+  bool counts_only(const Node& node) const {
+    if (reads_radius(node)) return false;
+    for (const ValueId v : node.outputs) {
+      if (v.valid() && (!values_.count(g_.name(v)) || floats(v))) return false;
+    }
+    return true;
+  }
+
+  /// An integer turned into a float is rounded once.
+  bool from_counts(const Node& node) const {
+    return node.is("Cast") && !floats(node.inputs[0]) && floats(node.outputs[0]);
+  }
+
+  void rounded_once(const Node& node) {
+    Tensor r = wide(node.outputs[0]).clone();
+    for (double& x : r.mutable_data<double>()) x = std::fabs(x) * unit_.unit;
+    radii_[g_.name(node.outputs[0])] = r;
   }
 
   void step(const Node& node, const OpDef& def) {

@@ -55,6 +55,7 @@ class Real {
   friend bool operator<=(const Real& a, const Real& b) { return mpfr_lessequal_p(a.v_, b.v_) != 0; }
   friend bool operator==(const Real& a, const Real& b) { return mpfr_equal_p(a.v_, b.v_) != 0; }
   double to_double() const { return mpfr_get_d(v_, MPFR_RNDN); }
+  long double to_long_double() const { return mpfr_get_ld(v_, MPFR_RNDN); }
   float to_float() const { return mpfr_get_flt(v_, MPFR_RNDN); }
   bool finite() const { return mpfr_number_p(v_) != 0; }
 

@@ -14,6 +14,9 @@ namespace assay {
 /// Same operators, attributes and constants (by bits) in the same wiring from the same inputs;
 /// value names do not matter.
 bool isomorphic(const Graph& a, const Graph& b);
+/// True when both sides only move elements of one value (Reshape, Transpose, Slice ...) and put
+/// every element of `like` in the same place: shown on an input that numbers its elements.
+bool same_moves(const Graph& a, const Graph& b, const Feeds& like);
 /// True when a fused operator of the graph rounds its composite once.
 bool rounds_once(const Graph& fused);
 /// Shapes of every value of both sides of a region.
