@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "fusion/pipeline.h"
 #include "kernels/program.h"
 #include "validation/certificate/constants.h"
 #include "validation/certificate/foreign.h"
@@ -79,6 +80,8 @@ std::vector<double> gap(const Tensor& a, const Tensor& b) {
   return x;
 }
 
+Graph constants_folded(const Graph& g) { return fuse(g, {.mode = "fold_constants"}).graph; }
+
 /// Judges one region.
 class Judge {
  public:
@@ -126,8 +129,8 @@ class Judge {
       return;
     }
     const auto shapes = value_shapes(r_, feeds_[0]);
-    auto o = normal_form(r_.original, shapes);
-    auto f = normal_form(r_.plain, shapes);
+    auto o = normal_form(constants_folded(r_.original), shapes);
+    auto f = normal_form(constants_folded(r_.plain), shapes);
     for (const auto* side : {&o, &f}) {
       if (const auto* why = std::get_if<std::string>(side)) {
         no_form_ = std::string(side == &o ? "original: " : "fused: ") + *why;

@@ -255,6 +255,25 @@ class Builder {
     add(n.inputs[left != nullptr ? 1 : 0], times(scale, k));
   }
 
+  /// Gemm without alpha and transA is a matrix product with a bias.
+  static void as_matmul(LinearTerm& t) {
+    if (t.channel_axis == 0) t.weights = transposed(t.weights);
+    t.channel_axis = 1;
+    t.signature = "MatMul w=" + to_string(t.weights.shape());
+  }
+
+  static Tensor transposed(const Tensor& w) {
+    const std::int64_t rows = w.shape()[0], columns = w.shape()[1];
+    if (w.dtype() != DType::float32) give_up("weights that are not float32");
+    Tensor t(w.dtype(), Shape{columns, rows});
+    const auto from = w.data<float>();
+    auto to = t.mutable_data<float>();
+    for (std::int64_t i = 0; i < w.numel(); ++i)
+      to[static_cast<std::size_t>(i % columns * rows + i / columns)] =
+          from[static_cast<std::size_t>(i)];
+    return t;
+  }
+
   void add_linear(const Node& n, const std::vector<Real>& scale) {
     const ValueId x = n.inputs[0];
     if (g_.producer(x) != nullptr || g_.constant(x) != nullptr)
@@ -269,6 +288,8 @@ class Builder {
       t.groups = n.attributes.int_or("group", 1);
     } else if (n.op_type == "Gemm") {
       t.channel_axis = n.attributes.int_or("transB", 0) != 0 ? 0 : 1;
+      if (n.attributes.float_or("alpha", 1) == 1.0F && n.attributes.int_or("transA", 0) == 0)
+        as_matmul(t);
     } else if (n.op_type == "MatMul") {
       if (rank != 2) give_up(describe(n) + ": weights of rank " + std::to_string(rank));
       t.channel_axis = 1;

@@ -1,5 +1,6 @@
 #include "validation/certificate/structure.h"
 
+#include <algorithm>
 #include <set>
 
 namespace assay {
@@ -10,6 +11,8 @@ class Matcher {
   Matcher(const Graph& a, const Graph& b) : a_(a), b_(b) {}
 
   bool same(ValueId x, ValueId y) {
+    x = through_identity(a_, x);
+    y = through_identity(b_, y);
     if (!x.valid() || !y.valid()) return x.valid() == y.valid();
     const Tensor* s = a_.constant(x);
     const Tensor* t = b_.constant(y);
@@ -21,6 +24,12 @@ class Matcher {
   }
 
  private:
+  static ValueId through_identity(const Graph& g, ValueId v) {
+    while (v.valid() && g.producer(v) != nullptr && g.producer(v)->is("Identity"))
+      v = g.producer(v)->inputs[0];
+    return v;
+  }
+
   static std::size_t output_index(const Node& n, ValueId v) {
     std::size_t i = 0;
     while (n.outputs[i] != v) ++i;
@@ -94,14 +103,25 @@ bool isomorphic(const Graph& a, const Graph& b) {
 
 namespace {
 
+/// Every node moves elements of the input, or computes with shapes.
 bool only_moves(const Graph& g) {
   static const std::set<std::string> moves{"Reshape", "Flatten", "Squeeze",   "Unsqueeze",
                                            "Slice",   "Dropout", "Transpose", "Identity"};
-  for (const NodeId n : g.node_ids()) {
-    if (!g.node(n).domain.empty() || !moves.count(g.node(n).op_type)) return false;
-    for (std::size_t i = 1; i < g.node(n).inputs.size(); ++i) {
-      const ValueId v = g.node(n).inputs[i];
-      if (v.valid() && g.constant(v) == nullptr) return false;
+  static const std::set<std::string> on_shapes{"Cast",  "Concat",  "Gather",
+                                               "Slice", "Squeeze", "Unsqueeze"};
+  std::set<ValueId> counts;
+  for (const NodeId n : g.topological_order()) {
+    const Node& node = g.node(n);
+    if (!node.domain.empty()) return false;
+    const auto counted = [&](ValueId v) {
+      return !v.valid() || g.constant(v) != nullptr || counts.count(v) != 0;
+    };
+    const bool all = std::all_of(node.inputs.begin(), node.inputs.end(), counted);
+    if (node.op_type == "Shape" || (all && on_shapes.count(node.op_type))) {
+      counts.insert(node.outputs.begin(), node.outputs.end());
+    } else if (!moves.count(node.op_type) || node.inputs.empty() ||
+               !std::all_of(node.inputs.begin() + 1, node.inputs.end(), counted)) {
+      return false;
     }
   }
   return true;
@@ -149,6 +169,9 @@ std::optional<Graph> with_exact_constants(const Graph& plain, const NormalForm& 
     linear = n;
   }
   if (!linear.valid() || g.constant(g.node(linear).inputs[1]) == nullptr) return std::nullopt;
+  if (g.constant(g.node(linear).inputs[1])->shape() != t.weights.shape() ||
+      g.node(linear).attributes.int_or("transB", 0) != 0)
+    return std::nullopt;
   Tensor w(DType::float64, t.weights.shape());
   const auto stored = to_doubles(t.weights);
   auto exact = w.mutable_data<double>();
