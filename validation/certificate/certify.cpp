@@ -114,7 +114,8 @@ class Judge {
   }
 
   void algebra() {
-    if (isomorphic(r_.original, r_.plain)) {
+    if (isomorphic(r_.original, r_.plain) ||
+        isomorphic(constants_folded(r_.original), constants_folded(r_.plain))) {
       single_ = rounds_once(r_.fused);
       set(single_ ? "E1" : "E0");
       c_.proof = {{"algebra", "the same operators in the same order"},

@@ -45,6 +45,8 @@ class Matcher {
     for (const char* name : {"ceil_mode", "storage_order", "count_include_pad"}) {
       if (a.int_or(name, 0) == 0) a.erase(name);
     }
+    if (n.op_type.rfind("Reduce", 0) == 0 && a.int_or("keepdims", 1) == 1) a.erase("keepdims");
+    if (a.int_or("noop_with_empty_axes", 0) == 0) a.erase("noop_with_empty_axes");
     if (a.string_or("auto_pad", "NOTSET") == "NOTSET") a.erase("auto_pad");
     for (const char* name : {"strides", "dilations"}) {
       bool ones = true;
