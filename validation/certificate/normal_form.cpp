@@ -48,7 +48,10 @@ std::string signature_of(const Node& n, std::int64_t spatial) {
                                  list(a.ints_or("dilations", ones)), list(a.ints_or("pads", zeros)),
                                  a.string_or("auto_pad", "NOTSET"));
   if (n.op_type == "ConvTranspose")
-    text += " out=" + list(a.ints_or("output_padding", {})) + list(a.ints_or("output_shape", {}));
+    text += " out=" +
+            list(a.ints_or("output_padding",
+                           std::vector<std::int64_t>(static_cast<std::size_t>(spatial), 0))) +
+            list(a.ints_or("output_shape", {}));
   return text;
 }
 
@@ -275,7 +278,9 @@ class Builder {
   }
 
   void add_linear(const Node& n, const std::vector<Real>& scale) {
-    const ValueId x = n.inputs[0];
+    ValueId x = n.inputs[0];
+    while (g_.producer(x) != nullptr && g_.producer(x)->is("Identity"))
+      x = g_.producer(x)->inputs[0];
     if (g_.producer(x) != nullptr || g_.constant(x) != nullptr)
       give_up(describe(n) + " reads a value computed inside the region");
     const Tensor* w = n.has_input(1) ? g_.constant(n.inputs[1]) : nullptr;

@@ -91,6 +91,21 @@ class Aligner {
     return list;
   }
 
+  /// The original's part. Where the fused graph holds constants that the original computes from the
+  /// shapes of its inputs, the graph's inputs (which always align) enter the region too.
+  Graph original_part(ValueId out, std::vector<std::string>& inputs) const {
+    try {
+      return extract(o_, ids(o_, inputs), {*counterpart(out)});
+    } catch (const Error&) {
+      for (const ValueId v : o_.inputs()) {
+        const std::string& name = o_.name(v);
+        if (f_.find_value(name) && std::find(inputs.begin(), inputs.end(), name) == inputs.end())
+          inputs.push_back(name);
+      }
+      return extract(o_, ids(o_, inputs), {*counterpart(out)});
+    }
+  }
+
   void make_region(ValueId out) {
     Region r{.output = f_.name(out),
              .inputs = {},
@@ -103,8 +118,8 @@ class Aligner {
     std::set<NodeId> members;
     collect(out, members, r.inputs);
     try {
+      r.original = original_part(out, r.inputs);
       r.fused = extract(f_, ids(f_, r.inputs), {out});
-      r.original = extract(o_, ids(o_, r.inputs), {*counterpart(out)});
     } catch (const Error& e) {
       pending_[f_.value(out).producer] = e.what();
       return;

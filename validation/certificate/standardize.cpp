@@ -32,6 +32,10 @@ class Standardizer {
     if (node.domain == "com.microsoft" && node.op_type == "FusedConv")
       return split(n, ops::microsoft_conv_call(node), node.inputs);
     if (node.domain == "com.microsoft" && node.op_type == "FusedGemm") return split_gemm(n);
+    if (node.domain == "com.microsoft" && node.op_type == "QuickGelu") {
+      if (blocked_.count(node.inputs[0])) blocked_[node.outputs[0]] = blocked_.at(node.inputs[0]);
+      return split_quick_gelu(n);
+    }
     if (node.domain == nchwc_domain) return unblock(n, node);
     if (node.op_type == "Concat" && node.attributes.int_or("axis", 0) == 1) return add_up(node);
     if (!node.outputs.empty() && node.has_input(0) && blocked_.count(node.inputs[0]))
@@ -45,6 +49,34 @@ class Standardizer {
       total += blocked_.at(v);
     }
     blocked_[node.outputs[0]] = total;
+  }
+
+  /// x * Sigmoid(alpha * x)
+  void split_quick_gelu(NodeId n) {
+    const Node node = g_.node(n);
+    const ValueId x = node.inputs[0];
+    const float alpha = node.attributes.float_or("alpha", 1.702F);
+    g_.erase_node(n);
+    ValueId in = x;
+    const auto inner = [&](const char* suffix) {
+      return g_.add_value(g_.fresh_name(g_.name(node.outputs[0]) + suffix));
+    };
+    if (alpha != 1.0F) {
+      in = inner("_scaled");
+      const ValueId k =
+          g_.add_initializer(g_.fresh_name(node.name + "_alpha"), Tensor::scalar(alpha));
+      g_.add_node({.name = g_.fresh_node_name(node.name + "_scale"),
+                   .op_type = "Mul",
+                   .inputs = {x, k},
+                   .outputs = {in}});
+    }
+    const ValueId gate = inner("_gate");
+    g_.add_node({.name = g_.fresh_node_name(node.name + "_sigmoid"),
+                 .op_type = "Sigmoid",
+                 .inputs = {in},
+                 .outputs = {gate}});
+    g_.add_node(
+        {.name = node.name, .op_type = "Mul", .inputs = {x, gate}, .outputs = {node.outputs[0]}});
   }
 
   void split_gemm(NodeId n) {

@@ -24,16 +24,47 @@ class Matcher {
   }
 
  private:
+  /// The value behind Identity and products with a single 1, which change no bit of a number.
   static ValueId through_identity(const Graph& g, ValueId v) {
-    while (v.valid() && g.producer(v) != nullptr && g.producer(v)->is("Identity"))
-      v = g.producer(v)->inputs[0];
+    while (v.valid() && g.producer(v) != nullptr) {
+      const Node& n = *g.producer(v);
+      if (n.is("Identity")) {
+        v = n.inputs[0];
+      } else if (n.is("Mul") && is_one(g, n.inputs[1])) {
+        v = n.inputs[0];
+      } else {
+        break;
+      }
+    }
     return v;
+  }
+
+  static bool is_one(const Graph& g, ValueId v) {
+    const Tensor* t = g.constant(v);
+    return t != nullptr && t->numel() == 1 && t->shape().rank() <= 1 && is_float(t->dtype()) &&
+           to_doubles(*t)[0] == 1;
   }
 
   static std::size_t output_index(const Node& n, ValueId v) {
     std::size_t i = 0;
     while (n.outputs[i] != v) ++i;
     return i;
+  }
+
+  static void erase_resize_defaults(Attributes& a) {
+    const std::pair<const char*, const char*> texts[] = {
+        {"coordinate_transformation_mode", "half_pixel"},
+        {"mode", "nearest"},
+        {"nearest_mode", "round_prefer_floor"},
+        {"keep_aspect_ratio_policy", "stretch"}};
+    for (const auto& [name, text] : texts) {
+      if (a.string_or(name, text) == text) a.erase(name);
+    }
+    if (a.float_or("cubic_coeff_a", -0.75F) == -0.75F) a.erase("cubic_coeff_a");
+    if (a.float_or("extrapolation_value", 0) == 0) a.erase("extrapolation_value");
+    for (const char* name : {"exclude_outside", "antialias"}) {
+      if (a.int_or(name, 0) == 0) a.erase(name);
+    }
   }
 
   /// Conv's kernel_shape only repeats the weights' shape, and attributes at their default change
@@ -45,6 +76,7 @@ class Matcher {
     for (const char* name : {"ceil_mode", "storage_order", "count_include_pad"}) {
       if (a.int_or(name, 0) == 0) a.erase(name);
     }
+    if (n.op_type == "Resize") erase_resize_defaults(a);
     if (n.op_type.rfind("Reduce", 0) == 0 && a.int_or("keepdims", 1) == 1) a.erase("keepdims");
     if (a.int_or("noop_with_empty_axes", 0) == 0) a.erase("noop_with_empty_axes");
     if (a.string_or("auto_pad", "NOTSET") == "NOTSET") a.erase("auto_pad");
@@ -67,9 +99,9 @@ class Matcher {
     for (std::size_t j = 0; j < n; ++j) {
       if (!same(j < p.inputs.size() ? p.inputs[j] : ValueId{},
                 j < q.inputs.size() ? q.inputs[j] : ValueId{})) {
-        // Add is commutative and correctly rounded: the order of its operands changes no bit.
-        const bool swapped = p.op_type == "Add" && n == 2 && same(p.inputs[0], q.inputs[1]) &&
-                             same(p.inputs[1], q.inputs[0]);
+        // Add and Mul are commutative and correctly rounded: the order changes no bit.
+        const bool swapped = (p.op_type == "Add" || p.op_type == "Mul") && n == 2 &&
+                             same(p.inputs[0], q.inputs[1]) && same(p.inputs[1], q.inputs[0]);
         return swapped;
       }
     }
