@@ -52,6 +52,23 @@ struct Accumulated {
   float scale = 1;  ///< 2 for halved weights
 };
 
+/// Padding takes no part in the kernels: its products are left out of the pairs, and the zero point
+/// is taken off for the taps inside the input alone. Their weights are summed by the same pairs
+/// over ones, which cannot saturate.
+void paired_without_padding(const LinearProblem& p, const Tensor& w, Accumulated& a) {
+  p.paired(p.x, w, 0, a.raw.data());
+  std::fill(a.zero.begin(), a.zero.end(), 0);
+  if (p.form->x.zero_point == 0) return;
+  Tensor ones(DType::uint8, p.x.shape());
+  std::fill(ones.mutable_data<std::uint8_t>().begin(), ones.mutable_data<std::uint8_t>().end(),
+            std::uint8_t{1});
+  Sums inside(a.raw.size());
+  p.paired(ones, w, 0, inside.data());
+  for (std::size_t i = 0; i < a.raw.size(); ++i) {
+    a.raw[i] = wrap(std::int64_t{a.raw[i]} - p.form->x.zero_point * std::int64_t{inside[i]});
+  }
+}
+
 Accumulated accumulate(const LinearProblem& p, IntReport& report) {
   const NumericProfile& profile = p.form->profile;
   const bool is_signed = p.x.dtype() == DType::int8;
@@ -68,6 +85,10 @@ Accumulated accumulate(const LinearProblem& p, IntReport& report) {
   for (std::size_t c = 0; c < a.zero.size(); ++c) {
     a.shift[c] = wrap(std::int64_t{offset_needed ? 128 : 0} * a.zero[c]);
     a.zero[c] = wrap(p.form->x.zero_point * a.zero[c]);
+  }
+  if (pairs && !is_signed && profile.compensation == Compensation::s32) {
+    paired_without_padding(p, w, a);
+    return a;
   }
   if (pairs) {
     const auto pad = static_cast<std::uint8_t>(p.form->x.zero_point + (offset_needed ? 128 : 0));
