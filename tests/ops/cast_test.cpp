@@ -30,7 +30,7 @@ TEST(Cast, IntegersKeepTheLowBits) {
 
 TEST(Cast, OneRoundingToNarrowTypes) {
   // 1 + 2^-11 is a tie of float16 and goes to even; 65520 is the first value beyond its range.
-  const Tensor x = tensor({3}, {1.00048828125F, 1.0004883F, 65520.0F});
+  const Tensor x = tensor({3}, {1.00048828125F, 1.0004884F, 65520.0F});
   const Tensor y = run_one(cast(x, DType::float16));
   EXPECT_EQ(y.dtype(), DType::float16);
   EXPECT_EQ(values(y), (std::vector<float>{1.0F, 1.0009765625F, inf}));

@@ -58,8 +58,10 @@ Tensor separate(const OpCall& f, const std::string& activation, Attributes attri
 
 TEST(Fused, StagedEqualsTheSeparateNodesBitForBit) {
   for (const Precision p : {Precision::cr, Precision::f32, Precision::f64, Precision::dd}) {
-    for (const char* activation : {"Relu", "HardSwish", "Sigmoid", "Tanh", "Mish"}) {
-      OpCall call = random_fused(std::string("ConvAdd") + activation, 7);
+    for (const char* type : {"ConvAddRelu", "ConvAddHardSwish", "ConvAddSigmoid",
+                                   "ConvAddTanh", "ConvAddMish", "ConvAddGelu"}) {
+      const std::string activation = parse_fused(type)->activation;
+      OpCall call = random_fused(type, 7);
       call.precision = p;
       EXPECT_TRUE(same_bits(run_one(call), separate(call, activation, {})))
           << activation << " " << to_string(p);

@@ -22,7 +22,7 @@ const Feeds x = {
     {"x", f32({5}, {-4, -1.5F, 0, 3, 6})}};  // x·min(max(x+3, 0), 6)/6: 0, -0.375, 0, 3, 6
 
 TEST(RecognizeHardSwish, EverySpelling) {
-  for (const std::string lines :
+  for (const std::string& lines :
        {clip + "d = Div(c, six)\ny = Mul(x, d)", clip + "m = Mul(x, c)\ny = Div(m, six)",
         clip + "m = Mul(c, sixth)\ny = Mul(m, x)", clip + "m = Mul(c, x)\ny = Mul(m, sixth)",
         std::string("h = HardSigmoid<alpha=0.16666667, beta=0.5>(x)\ny = Mul(x, h)")}) {
