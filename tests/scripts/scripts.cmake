@@ -11,4 +11,7 @@ if(EXISTS ${peer_python})
   add_test(NAME peer.written_models
     COMMAND ${peer_python} ${scripts}/written_models_peer.py $<TARGET_FILE:assay> ${PROJECT_SOURCE_DIR})
   set_tests_properties(peer.written_models PROPERTIES LABELS peer TIMEOUT 600)
+  add_test(NAME peer.foreign
+    COMMAND ${peer_python} ${scripts}/foreign_peer.py $<TARGET_FILE:assay> ${PROJECT_SOURCE_DIR})
+  set_tests_properties(peer.foreign PROPERTIES LABELS peer TIMEOUT 600)
 endif()

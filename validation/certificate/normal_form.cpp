@@ -75,6 +75,7 @@ class Builder {
     }
     const Shape& shape = shape_of(v);
     axis_ = channel_axis(v);
+    if (axis_ >= shape.rank()) give_up("'" + g_.name(v) + "' has no channel axis");
     form_.channels = axis_ < 0 ? 1 : shape[axis_];
     rank_ = shape.rank();
     const auto zero = std::vector<Real>(static_cast<std::size_t>(form_.channels), Real(0));
