@@ -382,8 +382,19 @@ CertifyResult certify(const Graph& given, const Graph& other, const RewriteLog* 
   const Alignment a = align(original, both.fused, log);
   CertifyResult result;
   const auto golden = golden_values(original, a, options.samples);
-  for (const Region& r : a.regions)
-    result.fusions.push_back(Judge(r, log != nullptr, options).run(golden));
+  for (const Region& r : a.regions) {
+    try {
+      result.fusions.push_back(Judge(r, log != nullptr, options).run(golden));
+    } catch (const Error& e) {
+      FusionCertificate open;
+      open.rule = r.rule.empty() ? "other tool" : r.rule;
+      open.nodes = r.nodes;
+      open.output = r.output;
+      open.labels = {"U"};
+      open.reason = std::string("could not be judged: ") + e.what();
+      result.fusions.push_back(std::move(open));
+    }
+  }
   const std::int64_t open =
       a.changed - std::min<std::int64_t>(a.changed, static_cast<std::int64_t>(a.unaligned.size()));
   result.coverage = {{"nodes_unchanged", a.unchanged},
