@@ -10,6 +10,7 @@
 #include <map>
 
 #include "runtime/ops/support/movement.h"
+#include "runtime/ops/support/truncate.h"
 
 namespace assay::ops {
 namespace {
@@ -40,18 +41,7 @@ void infer_cast(InferContext& c) {
 
 void infer_like(InferContext& c) { c.set_output(0, {c.input(1).dtype, c.input(0).dims}); }
 
-/// Integers are reached by truncation, not by convert's rounding.
-Tensor truncated(const Tensor& t) {
-  Tensor wide = convert(t, DType::float64).clone();
-  for (double& x : wide.mutable_data<double>()) x = std::trunc(x);
-  return wide;
-}
-
-void eval(EvalContext& c) {
-  const DType to = c.output(0).dtype();
-  const bool cut = is_float(c.input(0).dtype()) && is_integer(to);
-  c.output(0) = convert(cut ? truncated(c.input(0)) : c.input(0), to);
-}
+void eval(EvalContext& c) { c.output(0) = truncating_convert(c.input(0), c.output(0).dtype()); }
 
 /// Relative error of the rounding to the target type.
 double target_unit(const BoundContext& c, DType to) {

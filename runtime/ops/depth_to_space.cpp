@@ -1,8 +1,9 @@
-// DepthToSpace (1, 11, 13) and SpaceToDepth (1, 13): blocks of b x b places exchanged with
+// DepthToSpace (1, 11, 13) and SpaceToDepth (1, 13, 26): blocks of b x b places exchanged with
 // channels.
 //
 // DepthToSpace [N, C, H, W] -> [N, C / b^2, H b, W b]. DCR (default): channel = (row, column, c);
-// CRD (opset 11): channel = (c, row, column). SpaceToDepth is the inverse of DCR.
+// CRD (opset 11; SpaceToDepth: where a file names it): channel = (c, row, column). SpaceToDepth is
+// the inverse in both orders.
 #include "runtime/ops/support/movement.h"
 
 namespace assay::ops {
@@ -66,17 +67,21 @@ void permute(const Tensor& x, const Shape& dims, std::span<const std::int64_t> p
   copy_strided(copy);
 }
 
+/// True for CRD, false for DCR.
+bool channel_first(const Attributes& a) {
+  const std::string mode = a.string_or("mode", "DCR");
+  if (mode == "CRD" || mode == "DCR") return mode == "CRD";
+  throw Error({.what = "attribute 'mode'", .got = "'" + mode + "'", .expected = "DCR or CRD"});
+}
+
 void eval_to_space(EvalContext& c) {
   const Shape& s = c.input(0).shape();
   const std::int64_t b = read_block(c.attributes());
-  const std::string mode = c.opset >= 11 ? c.attributes().string_or("mode", "DCR") : "DCR";
   const std::int64_t depth = s[1] / (b * b);
-  if (mode == "DCR") {
+  if (!channel_first(c.attributes())) {
     const Dims perm{0, 3, 4, 1, 5, 2};
     return permute(c.input(0), {s[0], b, b, depth, s[2], s[3]}, perm, c.output(0));
   }
-  if (mode != "CRD")
-    throw Error({.what = "attribute 'mode'", .got = "'" + mode + "'", .expected = "DCR or CRD"});
   const Dims perm{0, 1, 4, 2, 5, 3};
   permute(c.input(0), {s[0], depth, b, b, s[2], s[3]}, perm, c.output(0));
 }
@@ -84,7 +89,7 @@ void eval_to_space(EvalContext& c) {
 void eval_to_depth(EvalContext& c) {
   const Shape& s = c.input(0).shape();
   const std::int64_t b = read_block(c.attributes());
-  const Dims perm{0, 3, 5, 1, 2, 4};
+  const Dims perm = channel_first(c.attributes()) ? Dims{0, 1, 3, 5, 2, 4} : Dims{0, 3, 5, 1, 2, 4};
   permute(c.input(0), {s[0], s[1], s[2] / b, b, s[3] / b, b}, perm, c.output(0));
 }
 

@@ -4,13 +4,14 @@
 // Negative indices count from the end; an index outside [-depth, depth) gives `off` everywhere.
 // Float indices and depths are truncated.
 #include "runtime/ops/support/movement.h"
+#include "runtime/ops/support/truncate.h"
 
 namespace assay::ops {
 namespace {
 
 std::int64_t read_depth(const Tensor& t) {
   if (t.numel() != 1) throw Error({.what = "depth must be one element", .got = describe(t)});
-  const std::int64_t depth = to_ints(convert(t, DType::int64))[0];
+  const std::int64_t depth = to_ints(truncating_convert(t, DType::int64))[0];
   if (depth < 0) throw Error({.what = "negative depth", .got = std::to_string(depth)});
   return depth;
 }
@@ -35,7 +36,7 @@ void eval(EvalContext& c) {
   if (values.numel() != 2)
     throw Error({.what = "values must be [off, on]", .got = describe(values)});
   fill_with(y, element_at(values, 0));
-  const Tensor indices = convert(c.input(0), DType::int64);
+  const Tensor indices = truncating_convert(c.input(0), DType::int64);
   const std::int64_t depth = read_depth(c.input(1));
   const std::int64_t axis =
       read_axis(c.attributes(), static_cast<std::size_t>(indices.shape().rank()));

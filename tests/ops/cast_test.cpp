@@ -24,6 +24,18 @@ TEST(Cast, FloatToIntegerTruncatesAndClamps) {
   EXPECT_EQ(indices(run_one(cast(x, DType::int8))), (Ints{1, -1, 127, -128, 127, -128, 0}));
 }
 
+TEST(Cast, FloatToIntegerTruncatesInEveryPrecision) {
+  for (const Precision p : {Precision::cr, Precision::f32, Precision::f64, Precision::dd}) {
+    const Tensor x = tensor({4}, {2.5F, -2.5F, 3.999999F, -0.9F});
+    EXPECT_EQ(indices(run_one(cast(x, DType::int64, p))), (Ints{2, -2, 3, 0})) << to_string(p);
+  }
+  // 3 - 2^-60 is 3 in its leading part.
+  Tensor below(DType::dd, {2});
+  below.mutable_data<dd>()[0] = dd(3.0, -0x1p-60);
+  below.mutable_data<dd>()[1] = dd(-3.0, 0x1p-60);
+  EXPECT_EQ(indices(run_one(cast(below, DType::int32))), (Ints{2, -2}));
+}
+
 TEST(Cast, IntegersKeepTheLowBits) {
   EXPECT_EQ(indices(run_one(cast(ints({2}, {257, -1}), DType::uint8))), (Ints{1, 255}));
 }

@@ -23,6 +23,8 @@ TEST(DepthToSpace, ColumnRowDepth) {
   Attributes crd = two;
   crd.set("mode", std::string("CRD"));
   EXPECT_EQ(values(run_one({"DepthToSpace", {x}, crd})), (Floats{0, 1, 2, 3, 4, 5, 6, 7}));
+  const Tensor y = run_one({"DepthToSpace", {x}, crd});
+  EXPECT_EQ(values(run_one({"SpaceToDepth", {y}, crd})), values(x));
 }
 
 TEST(DepthToSpace, Errors) {

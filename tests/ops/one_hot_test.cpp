@@ -21,6 +21,12 @@ TEST(OneHot, OutOfRangeIsOffEverywhere) {
             (std::vector<float>{1, 1, 1, 1}));
 }
 
+TEST(OneHot, FloatIndicesAreTruncated) {
+  EXPECT_EQ(
+      values(run_one({"OneHot", {tensor({1}, {0.9F}), tensor({}, {2.9F}), tensor({2}, {0, 1})}})),
+      (std::vector<float>{1, 0}));
+}
+
 TEST(OneHot, BadDepth) {
   const auto call = [] {
     run_one({"OneHot", {ints({1}, {0}), ints({}, {-1}), tensor({2}, {0, 1})}});
