@@ -6,6 +6,7 @@
 
 #include "quant/profile.h"
 #include "quant/unfuse.h"
+#include "runtime/file.h"
 
 namespace assay {
 namespace {
@@ -47,7 +48,7 @@ const CalibratedRange* CalibrationTable::find(const std::string& value) const {
   return it == ranges.end() || it->second.count == 0 ? nullptr : &it->second;
 }
 
-std::string CalibrationTable::digest() const { return sha256_hex(to_json()); }
+std::string CalibrationTable::digest() const { return sha256(to_json()); }
 
 RunWithObserver run_on(const Executor& executor) {
   const Graph& g = executor.graph();

@@ -1,13 +1,13 @@
 #include "quant/profile.h"
 
 #include <fmt/format.h>
-#include <openssl/sha.h>
 
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "embedded/quant_profiles.h"
+#include "runtime/file.h"
 
 namespace assay {
 namespace {
@@ -154,7 +154,7 @@ NumericProfile read(const Json& json, const std::string& where) {
   p.fma = reader.choice("sum", Names<bool>{{"fma", true}, {"multiply-add", false}});
   reader.done();
   p.json = json.dump();
-  p.hash = sha256_hex(p.json);
+  p.hash = sha256(p.json);
   return p;
 }
 
@@ -194,14 +194,6 @@ std::vector<std::string> profile_names() {
   std::vector<std::string> names;
   for (const auto& [name, profile] : shipped()) names.push_back(name);
   return names;
-}
-
-std::string sha256_hex(std::string_view bytes) {
-  unsigned char digest[SHA256_DIGEST_LENGTH];
-  SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest);
-  std::string text;
-  for (const unsigned char byte : digest) text += fmt::format("{:02x}", byte);
-  return text;
 }
 
 }  // namespace assay

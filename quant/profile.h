@@ -83,7 +83,5 @@ NumericProfile parse_profile(std::string_view text, const std::string& where);
 const NumericProfile& find_profile(const std::string& name);
 std::vector<std::string> profile_names();
 
-/// Hexadecimal SHA-256.
-std::string sha256_hex(std::string_view bytes);
 
 }  // namespace assay

@@ -1,4 +1,5 @@
 #include "quant/profile.h"
+#include "runtime/file.h"
 
 #include <gtest/gtest.h>
 
@@ -51,7 +52,7 @@ TEST(Profile, RefusesUnknownAndMissingKeys) {
 
 // FIPS 180-2, appendix B.1.
 TEST(Profile, Sha256) {
-  EXPECT_EQ(sha256_hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
 }  // namespace
