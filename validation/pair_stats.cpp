@@ -1,19 +1,12 @@
 #include "validation/pair_stats.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
+
+#include "runtime/numeric/float_ulp.h"
 
 namespace assay {
 namespace {
-
-/// Distance between neighbouring float32 numbers at |x| (2^-149 around zero).
-double float_ulp(double x) {
-  const float f = std::fabs(static_cast<float>(x));
-  if (!std::isfinite(f)) return std::ldexp(1.0, 104);
-  const int exponent = std::max(static_cast<int>(std::bit_cast<std::uint32_t>(f) >> 23), 1);
-  return std::ldexp(1.0, exponent - 127 - 23);
-}
 
 std::size_t histogram_bin(double error) {
   if (error == 0) return 0;

@@ -5,20 +5,11 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "validation/certificate/budget.h"
 #include "validation/metric.h"
 
 namespace assay {
 namespace {
-
-constexpr double u = 0x1p-24;
-constexpr double tiny = 0x1p-149;
-
-/// Distance between neighbouring float32 numbers at x.
-double ulp(double x) {
-  const double a = std::fabs(x);
-  if (a < 0x1p-126) return tiny;
-  return std::ldexp(1.0, std::ilogb(a) - 23);
-}
 
 class Audit {
  public:
@@ -105,21 +96,16 @@ class Audit {
     const auto off = static_cast<double>(std::fabs(star - static_cast<long double>(stored)));
     if (!(off > 0x1p-50 * std::fabs(x)) || !std::isfinite(x) || std::fabs(x) < 0x1p-120)
       return false;
-    if (off / weight_budget(x) > 0.999 * result_.budget_use) return false;
+    if (off / weight_budget(x, o_.steps, own_) > 0.999 * result_.budget_use) return false;
     ++result_.constants;
     ++result_.rounded;
     result_.exact = false;
-    result_.max_ulp = std::max(result_.max_ulp, off / ulp(x));
+    result_.max_ulp = std::max(result_.max_ulp, off / float_ulp(x));
     return true;
   }
 
-  double weight_budget(double star) const {
-    const double extra = own_ ? 0.0 : (2.5 + std::max(1, o_.steps)) * u * std::fabs(star);
-    return 0.5 * ulp(star) * (1 + 0x1p-40) + extra;
-  }
-
   void weight(std::int64_t c, std::int64_t i, const Real& exact, const Real& stored) {
-    check(exact, stored, weight_budget(exact.to_double()),
+    check(exact, stored, weight_budget(exact.to_double(), o_.steps, own_),
           fmt::format("weight, channel {}, index {}", c, i), c);
   }
 
@@ -135,15 +121,8 @@ class Audit {
   }
 
   void bias(std::size_t c) {
-    const double star = o_.shift[c].to_double();
-    const double scale = o_.linear.empty() ? 1.0 : std::fabs(o_.linear[0].coeff[c].to_double());
-    const double t = o_.magnitude[c].to_double();
-    const double beta = o_.beta[c].to_double();
-    const double further = std::max(0, o_.steps - 1);
-    const double foreign =
-        u * ((5.5 + further) * t + beta + std::fabs(star)) * (1 + 0x1p-20) + 4 * tiny * (1 + scale);
-    check(o_.shift[c], f_.shift[c], own_ ? 0.5 * ulp(star) * (1 + 0x1p-40) : foreign,
-          fmt::format("bias, channel {}", c), static_cast<std::int64_t>(c));
+    check(o_.shift[c], f_.shift[c], shift_budget(o_, c, own_), fmt::format("bias, channel {}", c),
+          static_cast<std::int64_t>(c));
   }
 
   void check(const Real& exact, const Real& stored, double budget, const std::string& what,
@@ -153,7 +132,7 @@ class Audit {
     if (off == 0) return;
     result_.exact = false;
     ++result_.rounded;
-    result_.max_ulp = std::max(result_.max_ulp, off / ulp(exact.to_double()));
+    result_.max_ulp = std::max(result_.max_ulp, off / float_ulp(exact.to_double()));
     const double use = budget > 0 ? off / budget : INFINITY;
     if (!(use <= 1)) result_.inside = false;
     if (use <= result_.budget_use) return;

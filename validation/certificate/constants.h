@@ -1,12 +1,5 @@
 // Constants audit: every folded weight and bias of the fused graph against the exact value
-// (docs/certificates.md, "Constants").
-//
-// u = 2^-24; a star marks exact values; T is the sum of the magnitudes that were scaled, beta what
-// was added unscaled.
-//   own folds      each constant is the exact value rounded once to nearest: |c - c*| <= ulp(c*) /
-//   2 other tools    |w - w*| <= ulp(w*) / 2 + 3.5 u |w*|
-//                  |b - b*| <= u (5.5 T + |beta| + |b*|) (1 + 2^-20) + 4 * 2^-149 (1 + |s*|)
-//                  with 1 u more on the scale and on T for each further operation of the chain
+// (budget.h).
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -195,12 +195,16 @@ class Builder {
     if (n.attributes.int_or("training_mode", 0) != 0 || n.outputs.size() > 1)
       give_up(describe(n) + " is in training mode");
     std::vector<std::vector<Real>> p;
+    AffineStep stored{.kind = AffineStep::Kind::batch_norm};
+    std::vector<double>* const kept[] = {&stored.gamma, &stored.beta, &stored.mean, &stored.var};
     for (std::size_t i = 1; i <= 4; ++i) {
       const Tensor* t = n.has_input(i) ? g_.constant(n.inputs[i]) : nullptr;
       if (t == nullptr) give_up(describe(n) + " has a parameter that is not constant");
       p.push_back(per_channel(t->reshaped(channel_shape(t->numel())), n));
+      *kept[i - 1] = to_doubles(*t);
     }
-    const Real epsilon(static_cast<double>(n.attributes.float_or("epsilon", 1e-5F)));
+    stored.epsilon = static_cast<double>(n.attributes.float_or("epsilon", 1e-5F));
+    const Real epsilon(stored.epsilon);
     std::vector<Real> s;
     std::vector<Real> minus_mean;
     for (std::size_t c = 0; c < scale.size(); ++c) {
@@ -216,7 +220,14 @@ class Builder {
     const std::vector<Real> inner = times(scale, s);
     add_shift(scale, p[1], is_unit(scale));
     add_shift(inner, minus_mean, false);
-    add(n.inputs[0], inner);
+    behind(n, std::move(stored), n.inputs[0], inner);
+  }
+
+  /// Goes on in front of the step `stored` of node `n`.
+  void behind(const Node& n, AffineStep stored, ValueId in, const std::vector<Real>& scale) {
+    chain_.push_back({std::move(stored), n.name});
+    add(in, scale);
+    chain_.pop_back();
   }
 
   Shape channel_shape(std::int64_t count) const {
@@ -240,9 +251,24 @@ class Builder {
       } else {
         if (shape_of(n.inputs[i]) != shape_of(n.outputs[0]))
           give_up(describe(n) + ": an operand is broadcast");
-        add(n.inputs[i], own);
+        add_operand(n, i, own);
       }
     }
+  }
+
+  /// x + k, x - k, k - x or one operand of a sum of two values.
+  void add_operand(const Node& n, std::size_t i, const std::vector<Real>& scale) {
+    using Kind = AffineStep::Kind;
+    const bool negated = n.op_type == "Sub" && i == 1;
+    const Tensor* k = g_.constant(n.inputs[1 - i]);
+    const std::size_t before = chain_.size();
+    if (k != nullptr)
+      chain_.push_back(
+          {{.kind = n.op_type == "Sub" && i == 0 ? Kind::sub : Kind::add, .gamma = to_doubles(*k)},
+           n.name});
+    if (negated) chain_.push_back({{.kind = Kind::negate}, n.name});
+    add(n.inputs[i], scale);
+    chain_.resize(before);
   }
 
   void add_product(const Node& n, const std::vector<Real>& scale) {
@@ -256,7 +282,9 @@ class Builder {
       ++form_.divisions;
     }
     ++form_.steps;
-    add(n.inputs[left != nullptr ? 1 : 0], times(scale, k));
+    AffineStep stored{.kind = n.op_type == "Div" ? AffineStep::Kind::div : AffineStep::Kind::mul,
+                      .gamma = to_doubles(left != nullptr ? *left : *right)};
+    behind(n, std::move(stored), n.inputs[left != nullptr ? 1 : 0], times(scale, k));
   }
 
   /// Gemm without alpha and transA is a matrix product with a bias.
@@ -306,7 +334,9 @@ class Builder {
       std::vector<Real> bias = b->numel() == 1
                                    ? std::vector<Real>(scale.size(), Real(to_doubles(*b)[0]))
                                    : per_channel(b->reshaped(channel_shape(b->numel())), n);
+      for (const Real& v : bias) t.bias.push_back(v.to_double());
       if (n.op_type == "Gemm") {
+        form_.plain = form_.plain && n.attributes.float_or("beta", 1) == 1.0F;
         for (Real& v : bias) v = v * Real(static_cast<double>(n.attributes.float_or("beta", 1)));
       }
       add_shift(scale, bias, is_unit(scale));
@@ -315,12 +345,14 @@ class Builder {
       if (other.signature == t.signature && other.input == t.input)
         give_up("two linear operators on one value");
     }
+    t.chain.assign(chain_.rbegin(), chain_.rend());
     form_.linear.push_back(std::move(t));
   }
 
   const Graph& g_;
   const std::map<std::string, Shape>& shapes_;
   NormalForm form_;
+  std::vector<ChainStep> chain_;  ///< on the way from the output, outermost first
   std::int64_t axis_ = 1;
   std::int64_t rank_ = 0;
 };

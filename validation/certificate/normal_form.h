@@ -12,10 +12,17 @@
 #include <variant>
 #include <vector>
 
+#include "fusion/fold_math.h"
 #include "runtime/graph.h"
 #include "validation/certificate/real.h"
 
 namespace assay {
+
+/// One affine step behind a linear operator, with its numbers as stored.
+struct ChainStep {
+  AffineStep step;
+  std::string node;  ///< for reports
+};
 
 struct LinearTerm {
   std::string signature;  ///< operator and the attributes that matter, in one text
@@ -25,6 +32,8 @@ struct LinearTerm {
       0;                    ///< axis of the weights that counts output channels (of one group)
   std::int64_t groups = 1;  ///< ConvTranspose: output channels are (group, axis)
   std::vector<Real> coeff;  ///< per output channel
+  std::vector<ChainStep> chain = {};  ///< behind it, in the order in which the steps act
+  std::vector<double> bias = {};      ///< its own, per output channel; empty when absent
 };
 
 struct ValueTerm {
@@ -41,7 +50,8 @@ struct NormalForm {
   std::vector<Real> beta;       ///< last shift added unscaled
   int divisions =
       0;  ///< divisions and roots in the chain: 0 means coefficients are exact products and sums
-  int steps = 0;  ///< affine steps in the chain
+  int steps = 0;      ///< affine steps in the chain
+  bool plain = true;  ///< no Gemm with beta other than 1: recipes can be tried
   std::int64_t channels = 0;
 };
 

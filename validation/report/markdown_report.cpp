@@ -50,6 +50,22 @@ void fusion_part(std::string& out, const Json& report) {
   }
 }
 
+/// The note of every batch normalization that was folded: which error its constants cannot show.
+void resolution_part(std::string& out, const Json& report) {
+  std::string rows;
+  for (const Json& f : report.value("fusions", Json::array())) {
+    const Json constants = f.value("constants", Json::object());
+    for (const Json& r : constants.value("resolution", Json::array())) {
+      rows += "| `" + cell(r.value("node", Json())) + "` | " +
+              cell(constants.value("recipe", Json())) + " | " + cell(r.value("note", Json())) +
+              " |\n";
+    }
+  }
+  if (rows.empty()) return;
+  out += "\n## What the constants cannot reveal\n\n| normalization | recipe | |\n|---|---|---|\n" +
+         rows;
+}
+
 void layer_part(std::string& out, const Json& report) {
   const Json q = report.value("quantization", Json::object());
   const Json layers = q.value("layers", Json::array());
@@ -73,6 +89,7 @@ std::string write(const Json& report) {
       "\n\nData: " + cell(report.value("data", Json::object()).value("source", Json())) + "\n";
   accuracy_part(out, report);
   fusion_part(out, report);
+  resolution_part(out, report);
   layer_part(out, report);
   out += "\n## Gates\n\n| result | gate | value | wanted |\n|---|---|---|---|\n";
   for (const Json& g : report.value("gates", Json::array())) {

@@ -80,6 +80,12 @@ table(report.fusions || [], [["verdict", f => badge(f.verdict)], ["rule", f => b
   ["nodes", f => name((f.nodes || []).join(", "))], ["proof", f => typeof f.proof === "object" ? Object.entries(f.proof).map(([k, v]) => `${k}: ${typeof v === "object" ? JSON.stringify(v) : v}`).join("; ") : f.proof],
   ["constants: budget used", f => number((f.constants || {}).budget_use), true], ["max ULP", f => number((f.rounding || {}).max_ulp), true],
   ["bound used", f => percent((f.rounding || {}).bound_usage), true], ["oneDNN: bound used", f => percent((f.onednn || {}).bound_usage), true]]);
+const folds = (report.fusions || []).flatMap(f => ((f.constants || {}).resolution || []).map(r => ({ ...r, recipe: f.constants.recipe })));
+if (folds.length) {
+  section("What the constants cannot reveal", "Per folded batch normalization: which arithmetic made its constants, and which errors would leave all of them inside their budget.");
+  table(folds, [["normalization", r => name(r.node)], ["recipe", r => r.recipe || "–"], ["epsilon off by", r => number(r.d_epsilon), true],
+    ["gamma off by (relative)", r => number(r.d_gamma_relative), true], ["mean off by", r => number(r.d_mean), true], ["", r => r.note]]);
+}
 if ((report.declined || []).length) {
   section("Why not", "Near-matches that were refused, with the failed condition and the smallest edit that would make it pass.");
   table(report.declined, [["rule", d => breakable(d.rule)], ["node", d => name(d.node)], ["reason", d => d.reason], ["edit", d => d.edit || ""]]);

@@ -1,0 +1,56 @@
+#include "validation/certificate/difference.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/numeric/float_ulp.h"
+
+namespace assay {
+
+void Difference::merge(const Difference& o) {
+  max_abs = std::max(max_abs, o.max_abs);
+  max_ulp = std::max(max_ulp, o.max_ulp);
+  nonfinite += o.nonfinite;
+  if (o.usage <= usage) return;
+  usage = o.usage;
+  at = o.at;
+}
+
+Difference difference(const Tensor& a, const Tensor& b, const std::vector<double>& bound) {
+  Difference d;
+  const auto x = to_doubles(a);
+  const auto y = to_doubles(b);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (!std::isfinite(x[i]) || !std::isfinite(y[i])) {
+      d.nonfinite += std::isfinite(x[i]) != std::isfinite(y[i]);
+      continue;
+    }
+    const double off = std::fabs(x[i] - y[i]);
+    if (off == 0) continue;
+    d.max_abs = std::max(d.max_abs, off);
+    d.max_ulp = std::max(d.max_ulp, off / float_ulp(x[i]));
+    const double usage = bound[i] > 0 ? off / bound[i] : INFINITY;
+    if (usage <= d.usage) continue;
+    d.usage = usage;
+    d.at = static_cast<std::int64_t>(i);
+  }
+  return d;
+}
+
+std::vector<double> sum_of(const std::vector<std::vector<double>>& parts) {
+  std::vector<double> total = parts[0];
+  for (std::size_t p = 1; p < parts.size(); ++p) {
+    for (std::size_t i = 0; i < total.size(); ++i) total[i] += parts[p][i];
+  }
+  for (double& x : total) x *= 1 + 0x1p-40;
+  return total;
+}
+
+std::vector<double> gap(const Tensor& a, const Tensor& b) {
+  auto x = to_doubles(a);
+  const auto y = to_doubles(b);
+  for (std::size_t i = 0; i < x.size(); ++i) x[i] = std::fabs(x[i] - y[i]);
+  return x;
+}
+
+}  // namespace assay
