@@ -301,7 +301,9 @@ std::variant<Decline, Folded> fold_behind(const RuleContext& ctx, const LinearOp
   const FoldOrigin w = origin_of(ctx, op.weight_value, op.weight);
   f.weight_origin = extended(w, steps);
   if (!f.same_weight) f.weight = scale_weights(w.source, *f.weight_origin.steps, op.channel_of());
-  FoldOrigin b = origin_of(ctx, op.bias_value, op.bias);
+  // An absent bias is a zero that went through every step so far.
+  FoldOrigin b = op.bias_value.valid() ? origin_of(ctx, op.bias_value, op.bias)
+                                       : FoldOrigin{.source = {}, .steps = w.steps};
   b = extended(b, gemm_beta(ctx, op));
   f.bias_origin = extended(b, steps);
   f.no_bias = !op.bias_value.valid() && only_scales(steps);
@@ -327,7 +329,7 @@ void write_folded(RuleContext& ctx, const Folded& f, Node node, ValueId out,
   const std::string bias_stem = constant_stem(ctx, op, node, false);
   const ValueId w = f.same_weight ? op.weight_value : ctx.make_constant(weight_stem, f.weight);
   const ValueId b = f.no_bias ? ValueId{} : ctx.make_constant(bias_stem, f.bias);
-  if (!f.same_weight) ctx.set_origin(w, f.weight_origin);
+  ctx.set_origin(w, f.weight_origin);
   if (b.valid()) ctx.set_origin(b, f.bias_origin);
   node.inputs.resize(std::max<std::size_t>(node.inputs.size(), 2));
   node.inputs[1] = w;

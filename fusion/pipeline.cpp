@@ -8,8 +8,8 @@
 namespace assay {
 namespace {
 
-constexpr std::array stages = {Stage::clean,     Stage::fold, Stage::forward,
-                               Stage::quantized, Stage::fuse, Stage::finish};
+constexpr std::array stages = {Stage::clean,     Stage::merge, Stage::fold,  Stage::forward,
+                               Stage::quantized, Stage::fuse,  Stage::finish};
 
 /// Shell-like wildcards: * any text, ? one character.
 bool fits(const std::string& text, const std::string& glob, std::size_t t = 0, std::size_t p = 0) {

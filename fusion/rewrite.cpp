@@ -53,6 +53,8 @@ std::string to_string(Stage s) {
   switch (s) {
     case Stage::clean:
       return "clean";
+    case Stage::merge:
+      return "merge";
     case Stage::fold:
       return "fold";
     case Stage::forward:

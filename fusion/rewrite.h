@@ -18,10 +18,11 @@
 
 namespace assay {
 
-/// Stages run one after the other, each to a fixpoint: clean up and recognize; fold backward; fold
+/// Stages run one after the other, each to a fixpoint: clean up and recognize; merge constant
+/// factors and addends into the normalization in front, while it still stands; fold backward; fold
 /// forward (only what could not go backward); rules for graphs that hold QuantizeLinear nodes; fuse
 /// into the operator in front; what is then left.
-enum class Stage { clean, fold, forward, quantized, fuse, finish };
+enum class Stage { clean, merge, fold, forward, quantized, fuse, finish };
 std::string to_string(Stage s);
 
 class ExactAffine;

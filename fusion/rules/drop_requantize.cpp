@@ -4,10 +4,9 @@
 // After:   readers of q2 read q1
 // Algebra: fl((q−z)·s) = (q−z)·s·(1+δ), |δ| <= 2^-24, |q−z| < 2^16; divided by s it lies within
 // 2^-8 of the integer q−z, and rounds to
-//          it. The codes are the same: E0.
+//          it. The codes are the same: E0. Other readers of the dequantized value keep it.
 // Declines when: scale, zero point, type or axis differ (that is a real requantization, which
-// rounds); the dequantized value is needed
-//          elsewhere; a parameter is not constant; q2 is a graph output (its name has to stay).
+// rounds); a parameter is not constant; q2 is a graph output (its name has to stay).
 #include "fusion/quantizer.h"
 
 namespace assay {
@@ -34,7 +33,6 @@ void build(RuleContext& ctx, const Match& match) {
   const ValueId codes = ctx.node(match.node("dq")).inputs[0];
   const ValueId out = ctx.node(match.root).outputs[0];
   ctx.erase(match.root);
-  ctx.erase(match.node("dq"));
   ctx.editable().replace_uses(out, codes);
 }
 
@@ -42,12 +40,11 @@ const RegisterRewrite registered{{
     .name = "drop_requantize",
     .stage = Stage::quantized,
     .summary = "DequantizeLinear + QuantizeLinear with the same parameters -> nothing",
-    .patterns = {op("QuantizeLinear", "q", {op("DequantizeLinear", "dq")})},
+    .patterns = {op("QuantizeLinear", "q", {shared(op("DequantizeLinear", "dq"))})},
     .rows = {"F15"},
     .verdict = "E0",
     .proof = {"codes"},
-    .refusals = {"other parameters", "second reader", "inner graph output",
-                 "captured by a subgraph", "parameter not constant", "graph output"},
+    .refusals = {"other parameters", "parameter not constant", "graph output"},
     .test = "rules/drop_requantize_test.cpp",
     .guard = guard,
     .build = build,

@@ -19,7 +19,7 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
 
 const RegisterRewrite registered{{
     .name = "fold_bn_add",
-    .stage = Stage::fold,
+    .stage = Stage::merge,
     .summary = "BatchNormalization + constant Add or Sub -> BatchNormalization",
     .patterns = {commutative(op("Add", "next", {op("BatchNormalization", "bn"), parameter("k")})),
                  op("Sub", "next", {op("BatchNormalization", "bn"), parameter("k")})},

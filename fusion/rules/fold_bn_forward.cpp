@@ -111,10 +111,10 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
   const FoldOrigin w = origin_or_self(ctx, op.weight_value, op.weight);
   const FoldOrigin b = origin_or_self(ctx, op.bias_value, op.bias);
   if (w.forward || b.forward) return Decline{"the weight already took a normalization in front"};
-  ExactAffine behind = *b.steps;
-  if (op.kind == LinearOp::Kind::gemm && op.bias.defined() &&
-      ctx.node(n).attributes.float_or("beta", 1) != 1.0F) {
-    return Decline{"Gemm has beta other than 1", "multiply the bias by beta"};
+  if (op.bias.defined() && (b.steps->steps().size() != w.steps->steps().size() ||
+                            ctx.node(n).attributes.float_or("beta", 1) != 1.0F)) {
+    return Decline{"Gemm has beta other than 1, which acts on the bias alone",
+                   "multiply the bias by beta"};
   }
   ForwardPlan plan{.op = op, .weight = {}, .bias = {}};
   plan.weight =
@@ -122,8 +122,9 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
   // Without a shift no bias appears: adding +0 would turn an exact −0 into +0.
   const bool shifts = !all_zero(steps, channels);
   if (shifts || op.bias_value.valid())
-    plan.bias = map_bias(b.source, w.source,
-                         TwoSided{steps, behind, in_channel_of(op), op.channel_of()}, op.channels);
+    plan.bias =
+        map_bias(b.source, w.source, TwoSided{steps, *w.steps, in_channel_of(op), op.channel_of()},
+                 op.channels);
   for (const Tensor* t : {&plan.weight, &plan.bias}) {
     if (!t->defined()) continue;
     if (const auto why = not_finite(*t))
@@ -139,6 +140,8 @@ void build(RuleContext& ctx, const Match& match) {
   Node node = ctx.node(match.root);
   node.inputs.resize(plan.bias.defined() ? 3 : 2);
   node.inputs[0] = ctx.node(bn).inputs[0];
+  // Here beta is 1, or there was no bias for it to act on.
+  if (plan.op.kind == LinearOp::Kind::gemm) node.attributes.erase("beta");
   const std::string stem = node.name.empty() ? ctx.graph().name(node.outputs[0]) : node.name;
   ctx.erase(match.root);
   ctx.erase(bn);

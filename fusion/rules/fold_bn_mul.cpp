@@ -21,7 +21,7 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
 
 const RegisterRewrite registered{{
     .name = "fold_bn_mul",
-    .stage = Stage::fold,
+    .stage = Stage::merge,
     .summary = "BatchNormalization + constant Mul or Div -> BatchNormalization",
     .patterns = {commutative(op("Mul", "next", {op("BatchNormalization", "bn"), parameter("k")})),
                  op("Div", "next", {op("BatchNormalization", "bn"), parameter("k")})},

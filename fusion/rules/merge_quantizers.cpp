@@ -5,9 +5,9 @@
 //          DequantizeLinear of the same codes)
 // After:   readers of q2 read q1
 // Algebra: the same operation on the same numbers: E0.
-// Declines when: scale, zero point, type or axis differ; a parameter is not constant; the second
-// result is a graph output (its name has
-//          to stay).
+//          Of two, the graph output stays, else the earlier one.
+// Declines when: scale, zero point, type or axis differ; a parameter is not constant; both results
+// are graph outputs (their names have to stay).
 #include <algorithm>
 
 #include "fusion/quantizer.h"
@@ -15,39 +15,71 @@
 namespace assay {
 namespace {
 
-/// An earlier node of the same kind on the same value.
-NodeId earlier_twin(const RuleContext& ctx, NodeId n) {
+bool writes_output(const RuleContext& ctx, NodeId n) {
+  return ctx.graph().is_output(ctx.node(n).outputs[0]);
+}
+
+/// Nodes of the same kind on the same value: graph outputs first, because they stay, then the
+/// earlier ones.
+std::vector<NodeId> twins(const RuleContext& ctx, NodeId n) {
   const Node& node = ctx.node(n);
-  NodeId best = {};
+  std::vector<NodeId> list;
   for (const NodeId other : ctx.graph().value(node.inputs[0]).readers) {
     const Node& o = ctx.node(other);
     if (other == n || o.op_type != node.op_type || o.domain != node.domain ||
         o.inputs[0] != node.inputs[0])
       continue;
-    if (other < n && (!best.valid() || other < best)) best = other;
+    list.push_back(other);
   }
-  return best;
+  std::sort(list.begin(), list.end(), [&](NodeId a, NodeId b) {
+    const bool x = writes_output(ctx, a);
+    return x != writes_output(ctx, b) ? x : a < b;
+  });
+  return list;
+}
+
+/// Of two equal quantizers the graph output stays, else the earlier one.
+bool goes_into(const RuleContext& ctx, NodeId n, NodeId twin) {
+  return !writes_output(ctx, n) && (writes_output(ctx, twin) || twin < n);
+}
+
+/// Why the two quantizers are not one and the same function.
+std::optional<Decline> unequal(const RuleContext& ctx, NodeId twin, NodeId n) {
+  const auto a = as_quantizer(ctx, twin);
+  const auto b = as_quantizer(ctx, n);
+  if (const auto* why = std::get_if<Decline>(&a)) return *why;
+  if (const auto* why = std::get_if<Decline>(&b)) return *why;
+  if (std::get<Quantizer>(a) == std::get<Quantizer>(b)) return std::nullopt;
+  return Decline{describe(ctx.node(twin)) + " and " + describe(ctx.node(n)) +
+                     " quantize the same value with " + to_string(std::get<Quantizer>(a)) +
+                     " and " + to_string(std::get<Quantizer>(b)),
+                 "use one scale for both"};
+}
+
+Decline both_outputs(const RuleContext& ctx, NodeId twin, NodeId n) {
+  const Graph& g = ctx.graph();
+  const std::string name = "'" + g.name(ctx.node(n).outputs[0]) + "'";
+  return {name + " and its twin '" + g.name(ctx.node(twin).outputs[0]) +
+              "' are both graph outputs: each keeps its node",
+          "remove " + name + " from the graph outputs"};
 }
 
 std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
-  const NodeId twin = earlier_twin(ctx, match.root);
-  if (!twin.valid()) return Decline{};
-  const auto a = as_quantizer(ctx, twin);
-  const auto b = as_quantizer(ctx, match.root);
-  if (const auto* why = std::get_if<Decline>(&a)) return *why;
-  if (const auto* why = std::get_if<Decline>(&b)) return *why;
-  if (!(std::get<Quantizer>(a) == std::get<Quantizer>(b))) {
-    return Decline{describe(ctx.node(twin)) + " and " + describe(ctx.node(match.root)) +
-                       " quantize the same value with " + to_string(std::get<Quantizer>(a)) +
-                       " and " + to_string(std::get<Quantizer>(b)),
-                   "use one scale for both"};
+  std::optional<Decline> why;
+  for (const NodeId twin : twins(ctx, match.root)) {
+    const auto other = unequal(ctx, twin, match.root);
+    if (!other && goes_into(ctx, match.root, twin)) {
+      ctx.scratch = twin;
+      return std::nullopt;
+    }
+    // Each pair is reported once, at the later node.
+    if (why || match.root < twin) continue;
+    if (other)
+      why = other;
+    else if (writes_output(ctx, twin))
+      why = both_outputs(ctx, twin, match.root);
   }
-  if (ctx.graph().is_output(ctx.node(match.root).outputs[0])) {
-    return Decline{"'" + ctx.graph().name(ctx.node(match.root).outputs[0]) +
-                   "' is a graph output and keeps its node"};
-  }
-  ctx.scratch = twin;
-  return std::nullopt;
+  return why ? why : Decline{};
 }
 
 void build(RuleContext& ctx, const Match& match) {
@@ -67,7 +99,8 @@ const RegisterRewrite registered{{
     .sets = {"amct-onnx", "amct-tf", "amct-caffe"},
     .verdict = "E0",
     .proof = {"codes"},
-    .refusals = {"other scale, zero point, type or axis", "parameter not constant", "graph output"},
+    .refusals = {"other scale, zero point, type or axis", "parameter not constant",
+                 "both are graph outputs"},
     .test = "rules/merge_quantizers_test.cpp",
     .guard = guard,
     .build = build,

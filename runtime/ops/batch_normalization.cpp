@@ -200,26 +200,38 @@ void core(EvalContext& c) {
   });
 }
 
-/// |y error| <= |s| r_x + (5 |x - mean| |s| + |y|) u: the sum var + epsilon, root, quotient,
-/// difference, product and sum.
+/// |y error| <= |s| (r_x + r_mean) + r_beta + |x - mean| r_s + (5 |x - mean| |s| + |y|) u: what
+/// comes in, then the sum var + epsilon, root, quotient, difference, product and sum. With
+/// parameters that carry radii, s = gamma / sqrt(w), w = var + epsilon, is off by at most
+///   r_s = (|gamma| + r_gamma) / sqrt(w - r_var) - |gamma| / sqrt(w), if w > r_var; else no radius;
+/// and |x - mean| and |s| in the other terms grow by their radii.
 void bound(BoundContext& c) {
   const Layout l = layout_of(*c.node, c.opset, c.inputs[0].shape());
   if (training(*c.node, c.opset)) return;  // no radius: result stays undefined
-  for (std::size_t i = 1; i < c.radii.size(); ++i) {
-    if (c.radii[i].defined()) return;
-  }
   const auto x = c.inputs[0].data<double>(), y = c.outputs[0].data<double>();
   const auto scale = c.inputs[1].data<double>(), mean = c.inputs[3].data<double>();
   const auto variance = c.inputs[4].data<double>();
   const double epsilon = c.node->attributes.float_or("epsilon", 1e-5F);
-  const Radius rx(c, 0);
+  const Radius rx(c, 0), r_scale(c, 1), r_bias(c, 2), r_mean(c, 3), r_variance(c, 4);
+  for (std::int64_t ch = 0; ch < l.channels && !r_variance.exact(); ++ch) {
+    if (!(variance[static_cast<std::size_t>(ch)] + epsilon > 2 * r_variance[ch])) return;
+  }
   auto out = new_radius(c);
   for (std::size_t i = 0; i < out.size(); ++i) {
     const auto k = static_cast<std::int64_t>(i);
-    const auto ch = static_cast<std::size_t>(k / l.inner % l.channels);
-    const double slope = std::fabs(scale[ch]) / std::sqrt(variance[ch] + epsilon);
-    const double steps = 5.0 * std::fabs(x[i] - mean[ch]) * slope + std::fabs(y[i]);
-    out[i] = outward(slope * rx[k] + steps * c.unit * (1.0 + 0x1p-18) + (2.0 + slope) * c.tiny);
+    const std::int64_t channel = k / l.inner % l.channels;
+    const auto ch = static_cast<std::size_t>(channel);
+    const double w = variance[ch] + epsilon;
+    const double exact = std::fabs(scale[ch]) / std::sqrt(w);
+    const double slope = r_scale.exact() && r_variance.exact()
+                             ? exact
+                             : outward((std::fabs(scale[ch]) + r_scale[channel]) /
+                                       std::sqrt(w - r_variance[channel]));
+    const double moved = rx[k] + r_mean[channel];
+    const double away = std::fabs(x[i] - mean[ch]) + moved;
+    const double given = slope * moved + r_bias[channel] + away * (slope - exact);
+    const double steps = 5.0 * away * slope + std::fabs(y[i]);
+    out[i] = outward(given + steps * c.unit * (1.0 + 0x1p-18) + (2.0 + slope) * c.tiny);
   }
 }
 

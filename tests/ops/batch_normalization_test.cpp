@@ -119,5 +119,30 @@ TEST(BatchNormalization, RadiusHolds) {
   EXPECT_GE(use, 1.0 / 200);
 }
 
+TEST(BatchNormalization, RadiusCoversParametersThatMoved) {
+  // Parameters moved by at most their radii; y is then computed in double.
+  const Tensor x = random_tensor({1, 2, 500}, -5, 5, 9);
+  const OpCall call = bn(x, {1.7F, -2}, {0.3F, 1}, {0.2F, 7}, {0.6F, 1}, 1e-5F);
+  const double moves[] = {1e-3, 2e-3, 3e-3, 4e-3};
+  std::vector<Tensor> radii(5);
+  for (std::size_t i = 0; i < 4; ++i) radii[i + 1] = tensor64({2}, {moves[i], moves[i]});
+  const Tensor radius = radius_of(call, radii);
+  const auto y = values(run_one(call));
+  double use = 0;
+  for (const double sign : {-1.0, 1.0}) {
+    for (std::size_t i = 0; i < y.size(); ++i) {
+      const bool first = i < 500;
+      const double gamma = (first ? 1.7F : -2.0F) + sign * moves[0] * (first ? 1 : -1);
+      const double root = std::sqrt((first ? 0.6F : 1.0F) + 1e-5F - sign * moves[3]);
+      const double mean = (first ? 0.2F : 7.0F) - sign * moves[2];
+      const double beta = (first ? 0.3F : 1.0F) + sign * moves[1];
+      const double moved = (x.data<float>()[i] - mean) * gamma / root + beta;
+      use = std::max(use, std::fabs(moved - y[i]) / radius.data<double>()[i]);
+    }
+  }
+  EXPECT_LE(use, 1.0);
+  EXPECT_GE(use, 0.9);
+}
+
 }  // namespace
 }  // namespace assay::test

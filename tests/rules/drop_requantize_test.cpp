@@ -29,6 +29,18 @@ TEST(DropRequantize, AllCodesSurvive) {
   expect_same_bits(g, r.graph, {{"x", x}});
 }
 
+TEST(DropRequantize, OtherReadersKeepTheDequantizedValue) {
+  Net net(
+      "q = QuantizeLinear(x, s, z)\nd = DequantizeLinear(q, s, z)\np = QuantizeLinear(d, s, z)\ny "
+      "= DequantizeLinear(p, s, z)\nr = Relu(d)");
+  net.input("x", {2}).constant("s", f32({}, {0.1F}));
+  net.constant("z", Tensor::scalar<std::uint8_t>(7)).outputs({"y", "r"});
+  const Graph g = net.build();
+  const FusionResult r = fuse(g, {.mode = rule});
+  EXPECT_EQ(r.log.fired.size(), 1U);
+  expect_same_bits(g, r.graph, {{"x", f32({2}, {1.2F, -0.4F})}});
+}
+
 TEST(DropRequantize, OtherScaleDeclines) {
   expect_declined(net_of(0.2F).build(), rule, "requantized from scale");
 }

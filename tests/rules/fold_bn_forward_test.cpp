@@ -93,6 +93,39 @@ TEST(FoldBnForward, BothSidesOfOneConvRoundOnce) {
   }
 }
 
+TEST(FoldBnForward, StepsBehindActOnTheShiftInFrontToo) {
+  // y = 2·W·(x + 1) + 3 with W = 5: the factor 2 came before there was a bias to multiply.
+  Net net(
+      "r = Relu(x)\nc = BatchNormalization<epsilon=0.0>(r, o, o, z, o)\nd = Conv(c, W)\ne = Mul(d, "
+      "k)\ny = BatchNormalization<epsilon=0.0>(e, o, t, z, o)");
+  net.input("x", {1, 1, 1, 1}).constant("W", f32({1, 1, 1, 1}, {5})).constant("o", f32({1}, {1}));
+  net.constant("z", f32({1}, {0})).constant("t", f32({1}, {3})).constant("k", f32({1}, {2}));
+  const FusionResult r = fuse(net.build(), {.mode = "all"});
+  EXPECT_EQ(ops_of(r.graph), "Relu, Conv");
+  EXPECT_EQ(floats(run_cr(r.graph, {{"x", f32({1, 1, 1, 1}, {4})}}).at("y"))[0], 53);
+}
+
+TEST(FoldBnForward, BetaOfAGemm) {
+  const auto net_with = [](const std::string& last) {
+    Net net("r = Relu(x)\n" + bn + last);
+    net.input("x", {1, 2}).constant("W", f32({2, 2}, {1, 2, 3, 4}));
+    net.constant("g", f32({2}, {2, 3})).constant("b", f32({2}, {1, 1}));
+    net.constant("m", f32({2}, {0, 1})).constant("v", f32({2}, {1, 4}));
+    return net.constant("B", f32({2}, {1, -1}));
+  };
+  // Without a bias beta acts on nothing, and must not act on the bias that the fold makes.
+  const Graph free = net_with("y = Gemm<beta=3.0>(c, W)").build();
+  const FusionResult r = fuse(free, {.mode = rule});
+  EXPECT_EQ(ops_of(r.graph), "Relu, Gemm");
+  expect_same_bits(free, r.graph, {{"x", f32({1, 2}, {5, 7})}});
+  expect_declined(net_with("y = Gemm<beta=3.0>(c, W, B)").build(), rule, "beta other than 1");
+  // The same when a fold behind has multiplied the bias by beta already.
+  const Graph folded = net_with("d = Gemm<beta=3.0>(c, W, B)\ny = Add(d, b)").build();
+  const FusionResult both = fuse(folded, {.mode = "fold_linear_add," + std::string(rule)});
+  EXPECT_EQ(ops_of(both.graph), "Relu, BatchNormalization, Gemm");
+  EXPECT_NE(reason(both.log, rule).find("beta other than 1"), std::string::npos);
+}
+
 TEST(FoldBnForward, GemmAndMatMul) {
   for (const std::string last :
        {"y = Gemm(c, W, B)", "y = Gemm<transB=1>(c, W, B)", "y = MatMul(c, W)"}) {

@@ -42,5 +42,27 @@ TEST(FoldBnMul, Declines) {
       fuse(net_of("y = Mul(c, k)").input("k", {}).build(), {.mode = rule}).log.declined.empty());
 }
 
+TEST(FoldBnMul, GoesIntoTheNormalizationBeforeThatMovesOrFolds) {
+  // Whatever the order of the rules: else the factor would be left behind the Reshape, or behind
+  // the Conv in a set that has no rule for Conv + Mul.
+  for (const std::string mode : {"amct-onnx", "all"}) {
+    Net net(
+        "c = Conv(x, W)\nr = Reshape(c, t)\nn = BatchNormalization<epsilon=0.0>(r, g, b, m, v)\ny "
+        "= "
+        "Mul(n, k)");
+    net.input("x", {1, 2, 2, 2}).constant("W", grid({2, 2, 1, 1}, 1)).constant("t", i64({1, 2, 4}));
+    net.constant("g", f32({2}, {2, 3})).constant("b", f32({2}, {1, 1}));
+    net.constant("m", f32({2}, {0, 1})).constant("v", f32({2}, {1, 4}));
+    net.constant("k", f32({2, 1}, {2, 0.5F}));
+    const Graph g = net.build();
+    for (const unsigned order : {0U, 1U, 2U, 3U}) {
+      const FusionResult r = fuse(g, {.mode = mode, .order_seed = order});
+      EXPECT_EQ(r.log.count(rule), 1) << mode << order;
+      expect_same_bits(g, r.graph, {{"x", grid({1, 2, 2, 2}, 3)}});
+    }
+    EXPECT_EQ(ops_of(fuse(g, {.mode = "all"}).graph), "Conv, Reshape");
+  }
+}
+
 }  // namespace
 }  // namespace assay

@@ -30,8 +30,17 @@ TEST(MergeQuantizers, SameNumbersMerge) {
 TEST(MergeQuantizers, Declines) {
   expect_declined(net_of(0.25F).build(), rule,
                   "scale 0.5, zero point 3, codes 0..255 and scale 0.25");
-  const FusionResult r = fuse(net_of(0.5F, {"y", "p"}).build(), {.mode = rule});
-  EXPECT_NE(reason(r.log, rule).find("'p' is a graph output"), std::string::npos);
+  expect_declined(net_of(0.5F, {"y", "q", "p"}).build(), rule,
+                  "'p' and its twin 'q' are both graph outputs");
+}
+
+TEST(MergeQuantizers, TheGraphOutputStaysWhicheverComesFirst) {
+  for (const std::string kept : {"q", "p"}) {
+    const Graph g = net_of(0.5F, {"y", kept}).build();
+    const FusionResult r = fuse(g, {.mode = rule});
+    EXPECT_EQ(ops_of(r.graph), "QuantizeLinear, DequantizeLinear, Add") << kept;
+    expect_same_bits(g, r.graph, {{"x", f32({2}, {1.2F, -0.4F})}});
+  }
 }
 
 }  // namespace

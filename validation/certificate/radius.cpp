@@ -1,5 +1,6 @@
 #include "validation/certificate/radius.h"
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -36,11 +37,10 @@ class BoundPass {
         rounded_once(node);
         continue;
       }
-      if (def.bound == nullptr) {
+      if (def.bound == nullptr || !step(node, def)) {
         missing = describe(node);
         return std::nullopt;
       }
-      step(node, def);
     }
     const std::string& out = g_.name(g_.outputs()[0]);
     if (const auto r = radii_.find(out); r != radii_.end()) return r->second;
@@ -84,7 +84,8 @@ class BoundPass {
     radii_[g_.name(node.outputs[0])] = r;
   }
 
-  void step(const Node& node, const OpDef& def) {
+  /// False when the operator gives no radius for these inputs.
+  bool step(const Node& node, const OpDef& def) {
     BoundContext c{.node = &node,
                    .opset = g_.opset(node.domain),
                    .unit = unit_.unit,
@@ -100,9 +101,20 @@ class BoundPass {
     c.result.resize(node.outputs.size());
     def.bound(c);
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
-      if (node.has_output(i) && c.result[i].defined())
+      if (!node.has_output(i) || !c.outputs[i].defined()) continue;
+      if (!c.result[i].defined()) {
+        if (floats(node.outputs[i])) return false;
+      } else if (!all_zero(c.result[i])) {
         radii_[g_.name(node.outputs[i])] = c.result[i];
+      }
     }
+    return true;
+  }
+
+  /// An exact value is one without a radius: some operators ask for that of their parameters.
+  static bool all_zero(const Tensor& t) {
+    const auto r = t.data<double>();
+    return std::all_of(r.begin(), r.end(), [](double x) { return x == 0; });
   }
 
   const Graph& g_;

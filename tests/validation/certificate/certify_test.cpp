@@ -204,5 +204,32 @@ TEST(Certify, AFoldUnderTheNameOfTheConvIsFoundByItsNumbers) {
   EXPECT_EQ(r.coverage["share_judged"], 1.0);
 }
 
+TEST(Certify, AComputedParameterKeepsTheRadius) {
+  // The bound of a normalization whose parameters come out of a node was taken for "exact" once:
+  // then every correct fold left its radius.
+  Net net("c = Conv(x, W)\nk = Identity(m)\ny = BatchNormalization<epsilon=1e-5>(c, g, b, k, v)");
+  net.input("x", {1, 3, 1, 1}).constant("W", f32({1, 3, 1, 1}, {0.1F, 0.2F, 0.3F}));
+  net.constant("g", f32({1}, {1.7F})).constant("b", f32({1}, {0.3F}));
+  net.constant("m", f32({1}, {0.2F})).constant("v", f32({1}, {0.6F}));
+  const Graph o = net.build();
+  const FusionResult r = fuse(o, {.mode = "bn"});
+  const auto list = certify(o, r.graph, &r.log, {.samples = {s10}, .kernels = false}).fusions;
+  ASSERT_EQ(list.size(), 1U);
+  EXPECT_EQ(list[0].verdict, "E2") << list[0].reason;
+}
+
+TEST(Certify, WithoutARadiusNothingIsDecidedByNumbers) {
+  // A normalization in training mode has no radius. Its outputs are no exact numbers.
+  Net net("c = Conv(x, W)\ny = BatchNormalization<training_mode=1>(c, g, b, m, v)", 15);
+  net.input("x", {2, 1, 1, 2}).constant("W", f32({1, 1, 1, 1}, {0.7F}));
+  net.constant("g", f32({1}, {1})).constant("b", f32({1}, {0}));
+  net.constant("m", f32({1}, {0})).constant("v", f32({1}, {1}));
+  Net other("y = Conv(x, W)", 15);
+  other.input("x", {2, 1, 1, 2}).constant("W", f32({1, 1, 1, 1}, {0.7F}));
+  const auto list = judge(net.build(), other.build(), {{"x", f32({2, 1, 1, 2}, {1, 3, 5, 7})}});
+  ASSERT_EQ(list.size(), 1U);
+  EXPECT_NE(list[0].proof["radius"].get<std::string>().find("no bound"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace assay
