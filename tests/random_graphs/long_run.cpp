@@ -1,0 +1,60 @@
+// assay_random_graphs: the properties of tests/random_graphs over many graphs.
+//   --count N  --seed FIRST   graphs FIRST .. FIRST+N-1
+//   --set NAME                only this set (default: every set and one rule drawn by the seed)
+//   (tests/scripts/random_graphs_peer.py)
+// Exit code 1 when a property fails; each failure is one line with its seed.
+#include <CLI/CLI.hpp>
+#include <filesystem>
+#include <iostream>
+
+#include "runtime/numeric/parallel.h"
+#include "runtime/onnx/writer.h"
+#include "tests/random_graphs/properties.h"
+
+namespace assay::testing {
+namespace {
+
+struct Options {
+  std::uint64_t first = 1;
+  std::uint64_t count = 10000;
+  std::string set = {};
+  bool show = false;
+};
+
+int run(const Options& o) {
+  Counts counts;
+  std::int64_t failures = 0;
+  for (std::uint64_t seed = o.first; seed < o.first + o.count; ++seed) {
+    try {
+      const RandomGraph r = random_graph(seed);
+      ++counts.graphs;
+      if (o.show) write_onnx(r.graph, "seed" + std::to_string(seed) + ".onnx");
+      for (const std::string& mode : o.set.empty() ? sets_for(r) : std::vector{o.set}) {
+        for (const std::string& trouble : check(r, mode, counts)) {
+          ++failures;
+          std::cout << "seed " << seed << " set " << mode << ": " << trouble << '\n';
+        }
+      }
+    } catch (const std::exception& e) {
+      ++failures;
+      std::cout << "seed " << seed << ": " << e.what() << '\n';
+    }
+  }
+  std::cout << to_string(counts) << failures << " failures\n";
+  return failures == 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace assay::testing
+
+int main(int argc, char** argv) {
+  assay::testing::Options o;
+  CLI::App app("Properties of fused random graphs");
+  app.add_option("--count", o.count, "number of graphs");
+  app.add_option("--seed", o.first, "first seed");
+  app.add_option("--set", o.set, "one set instead of all");
+  app.add_flag("--show", o.show, "write each original to seedN.onnx");
+  CLI11_PARSE(app, argc, argv);
+  assay::set_num_threads(1);  // the graphs are tiny
+  return assay::testing::run(o);
+}
