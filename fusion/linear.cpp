@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "fusion/mode_constraint.h"
+
 namespace assay {
 namespace {
 
@@ -375,37 +377,6 @@ ValueId build_folded_aside(RuleContext& ctx, const Folded& f) {
   ctx.erase(f.op.node);
   write_folded(ctx, f, std::move(node), out, type);
   return out;
-}
-
-std::optional<Decline> mode_constraint(const RuleContext& ctx, NodeId n) {
-  if (ctx.mode().rfind("amct-", 0) != 0) return std::nullopt;
-  const Node& node = ctx.node(n);
-  const auto rank = [&](std::size_t i) {
-    return node.has_input(i) ? ctx.rank(node.inputs[i]) : -1;
-  };
-  const auto dilations = node.attributes.ints_or("dilations", {});
-  const bool dilated =
-      std::any_of(dilations.begin(), dilations.end(), [](std::int64_t d) { return d != 1; });
-  const std::string where = ctx.mode() + " quantizes ";
-  if (node.is("Conv") && rank(1) == 5 && !dilations.empty() && dilations[0] != 1) {
-    return Decline{where + "Conv with a 5-D filter only with dilation_d = 1, got " +
-                   std::to_string(dilations[0])};
-  }
-  if (node.is("Conv") && ctx.mode() == "amct-caffe" && rank(1) != 4) {
-    return Decline{where + "Convolution only with a 4-D filter, got rank " +
-                   std::to_string(rank(1))};
-  }
-  if (node.is("ConvTranspose") && (dilated || (rank(1) != 4 && ctx.mode() != "amct-tf"))) {
-    return Decline{where + "ConvTranspose only with dilation 1 and a 4-D filter, got filter rank " +
-                   std::to_string(rank(1)) + (dilated ? " and a dilation" : "")};
-  }
-  if (node.is("Gemm") && node.attributes.int_or("transA", 0) != 0) {
-    return Decline{where + "Gemm only with transA = 0"};
-  }
-  if (node.is("MatMul") && rank(1) != 2) {
-    return Decline{where + "MatMul only with a 2-D constant, got rank " + std::to_string(rank(1))};
-  }
-  return std::nullopt;
 }
 
 }  // namespace assay

@@ -83,9 +83,6 @@ void build_folded(RuleContext& ctx, const Folded& folded, const std::vector<Node
 /// changed, so the old name would lie); returns that value.
 ValueId build_folded_aside(RuleContext& ctx, const Folded& folded);
 
-/// Constraint that an AMCT mode puts on quantizable operators; nullopt when met, or in other modes.
-std::optional<Decline> mode_constraint(const RuleContext& ctx, NodeId n);
-
 /// Guard helper: the first Decline of a variant.
 template <class T>
 const Decline* declined(const std::variant<Decline, T>& v) {

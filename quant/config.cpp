@@ -64,6 +64,10 @@ void read_key(QuantConfig& c, const std::string& key, const Json& value) {
     c.integer_bias = read_choice(value, "int32", "float32");
   else if (key == "weights")
     c.per_channel = read_choice(value, "per-channel", "per-tensor");
+  else if (key == "target")
+    c.target = value.get<std::string>();
+  else if (key == "product")
+    c.product = value.get<std::string>();
   else if (key == "skip")
     c.skip = value.get<std::vector<std::string>>();
   else if (key == "layers") {
@@ -74,7 +78,7 @@ void read_key(QuantConfig& c, const std::string& key, const Json& value) {
          .got = "'" + key + "'",
          .expected =
              "schema, scheme, algorithm, percentile, mid_rounding, residual_scales, bias, weights, "
-             "skip, layers"});
+             "skip, layers, target, product"});
   }
 }
 
@@ -120,6 +124,8 @@ std::string QuantConfig::to_json() const {
     if (layer.per_channel) out["weights"] = *layer.per_channel ? "per-channel" : "per-tensor";
     if (layer.skip) out["skip"] = true;
   }
+  if (!target.empty()) j["target"] = target;
+  if (!product.empty()) j["product"] = product;
   return j.dump(2) + "\n";
 }
 

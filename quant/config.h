@@ -3,7 +3,7 @@
 //   { "schema": "assay-quant-config/1", "scheme": "u8", "algorithm": "mse", "percentile": 99.999,
 //     "mid_rounding": "keep", "residual_scales": "separate", "bias": "int32", "weights":
 //     "per-channel", "skip": ["conv_last", "Concat"], "layers": { "conv1": { "scheme": "s8",
-//     "range": [-1, 1] } } }
+//     "range": [-1, 1] } }, "target": "amct-onnx", "product": "atlas-a2" }
 // Every key but `schema` may be left out.
 #pragma once
 
@@ -40,6 +40,10 @@ struct QuantConfig {
   /// Node names, output values or operator types; * and ? are wildcards.
   std::vector<std::string> skip = {};
   std::map<std::string, LayerConfig> layers = {};
+  /// Constraint table (quant/target.h) that decides which layers may be quantized; empty: none.
+  std::string target = {};
+  /// Product of the target, when its table distinguishes them.
+  std::string product = {};
 
   std::string to_json() const;
 };

@@ -4,6 +4,8 @@
 #include <array>
 #include <functional>
 
+#include "quant/target_gate.h"
+
 namespace assay {
 namespace {
 
@@ -83,7 +85,8 @@ class Planner {
         table_(table),
         config_(config),
         order_(g.topological_order()),
-        types_(infer_types(g)) {}
+        types_(infer_types(g)),
+        gate_(g, config) {}
 
   QuantPlan make() {
     for (const NodeId n : order_) judge(n);
@@ -143,6 +146,10 @@ class Planner {
     const Role role = role_of(node);
     if (role == Role::none) return Decline{node.op_type + " has no integer form"};
     if (auto why = check_skip(n)) return why;
+    if (auto why = gate_.refusal(n)) {
+      by_target_.insert(n);
+      return why;
+    }
     if (node.inputs.empty() || !node.has_input(0)) return Decline{"has no input"};
     if (role == Role::linear) {
       if (auto why = check_linear(g_, node)) return why;
@@ -165,10 +172,12 @@ class Planner {
     if (const auto why = check(n)) {
       v.reason = why->reason;
       v.edit = why->edit;
+      v.by_target = by_target_.count(n) != 0;
     } else {
       const Role role = role_of(node);
       v.quantized = role == Role::linear || role == Role::add;
       if (!v.quantized) passive_.insert(n);
+      if (role == Role::linear && gate_.per_tensor(n)) plan_.per_tensor.insert(n);
     }
     plan_.nodes[n] = v;
   }
@@ -293,6 +302,8 @@ class Planner {
   const QuantConfig& config_;
   std::vector<NodeId> order_;
   StaticTypes types_;
+  TargetGate gate_;
+  std::set<NodeId> by_target_;
   QuantPlan plan_;
   std::set<NodeId> passive_;
   std::map<ValueId, ValueId> leaders_;

@@ -25,6 +25,7 @@ struct QuantPlan {
   std::map<ValueId, QuantParams> values;  ///< values that get a quantizer
   std::map<ValueId, Range> ranges;
   std::vector<ValueId> dropped_mid;
+  std::set<NodeId> per_tensor;  ///< weights with one scale, because the target wants it
   bool quantized(NodeId n) const;
 };
 

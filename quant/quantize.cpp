@@ -73,7 +73,8 @@ class Writer {
     const LayerConfig layer = layer_config(node);
     WeightRequest request{.weight = *g_.constant(node.inputs[1]),
                           .axis = weight_axis(g_, node),
-                          .per_channel = layer.per_channel.value_or(config_.per_channel),
+                          .per_channel = layer.per_channel.value_or(config_.per_channel &&
+                                                                    plan_.per_tensor.count(n) == 0),
                           .x_scale = plan_.values.at(node.inputs[0]).scale};
     // A grouped ConvTranspose holds one scale per channel within the group; its bias runs over all
     // of them.
@@ -192,6 +193,7 @@ std::string to_json(const QuantReport& r) {
                  {"macs", n.macs}};
     if (!n.quantized) node["reason"] = n.reason;
     if (!n.edit.empty()) node["edit"] = n.edit;
+    if (n.by_target) node["by_target"] = true;
     if (!n.dead_channels.empty()) node["dead_channels"] = n.dead_channels;
     if (!n.raised_channels.empty()) node["raised_channels"] = n.raised_channels;
     j["nodes"].push_back(node);

@@ -28,6 +28,7 @@ struct NodeVerdict {
   bool quantized = false;
   std::string reason = {};  ///< why it stays in float
   std::string edit = {};    ///< what would change that
+  bool by_target = false;   ///< the configuration's target does not quantize it
   std::int64_t macs = 0;    ///< 0 also when shapes are not known
   std::vector<std::int64_t> dead_channels = {};
   std::vector<std::int64_t> raised_channels =

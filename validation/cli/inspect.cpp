@@ -11,6 +11,8 @@
 #include "validation/cli/cli.h"
 #include "validation/cli/options.h"
 #include "validation/cli/outlook.h"
+#include "validation/cli/target_flags.h"
+#include "validation/report/target_report.h"
 
 namespace assay {
 namespace {
@@ -19,6 +21,7 @@ struct InspectCommand {
   std::string model = {};
   std::string mode = "all";
   InputOptions input = {};
+  TargetFlags target = {};
   CommonOptions common = {};
 };
 
@@ -186,16 +189,18 @@ int inspect(const InspectCommand& c) {
     throw e.at(c.model);
   }
   add_graph(g, &types, s);
+  const auto target = judge_target(g, c.target, shapes, c.model);
   const Outlook outlook = look_ahead(g, c.mode, shapes);
   if (c.common.json) {
     auto j = to_json(c.model, g, types, s);
     add_to(j, outlook);
+    if (target) j["target"] = to_json(*target);
     std::cout << j.dump(2) << '\n';
-  } else {
+  } else if (!c.common.quiet) {
     print(c.model, g, types, s);
-    std::cout << to_text(outlook);
+    std::cout << (target ? to_text(*target) : to_text(outlook));
   }
-  return 0;
+  return target ? exit_code(*target, c.target) : 0;
 }
 
 const RegisterCommand registered{
@@ -206,8 +211,11 @@ const RegisterCommand registered{
                       "NAME=1x3x224x224 for inputs with open sizes, repeatable")
            ->type_name("NAME=SHAPE");
        app.add_option("--mode", c->mode, "fusion mode or rule names, as in assay fuse");
+       add_target_flags(app, c->target);
        add_common_options(app, c->common);
-       app.footer("Example:\n  assay inspect model.onnx --shape image=1x3x224x224");
+       app.footer(
+           "Examples:\n  assay inspect model.onnx --shape image=1x3x224x224\n"
+           "  assay inspect model.onnx --target amct-onnx --product atlas-a2 --sarif out.sarif");
        return [c] { return inspect(*c); };
      }}};
 

@@ -6,6 +6,7 @@
 #include <iostream>
 
 #include "fusion/pipeline.h"
+#include "quant/target.h"
 #include "runtime/file.h"
 #include "runtime/onnx/reader.h"
 #include "validation/calibration.h"
@@ -55,6 +56,8 @@ QuantConfig config_of(const CalibrationFlags& f) {
                    .expected = scheme_names()});
     c.scheme = *scheme;
   }
+  if (!f.target.empty()) c.target = find_front_end(f.target).name;
+  if (!f.product.empty()) c.product = f.product;
   if (!f.algorithm.empty()) c.algorithm = find_algorithm(f.algorithm).name;
   if (f.percentile != 0) c.percentile = f.percentile;
   return c;

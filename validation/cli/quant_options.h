@@ -16,6 +16,8 @@ struct CalibrationFlags {
   std::string split = {};
   std::string config = {};
   std::string scheme = {};
+  std::string target = {};
+  std::string product = {};
   std::string algorithm = {};
   std::string mode = "bn";
   std::string backend = "onednn";

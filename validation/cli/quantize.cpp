@@ -6,6 +6,7 @@
 
 #include "quant/lower.h"
 #include "quant/quantize.h"
+#include "quant/target.h"
 #include "runtime/file.h"
 #include "runtime/onnx/writer.h"
 #include "validation/cli/cli.h"
@@ -47,7 +48,7 @@ void print(const QuantizeCommand& c, const QuantReport& r, const LowerResult& lo
       std::cout << fmt::format("note: {} ({}): {} channels have no weights\n", n.node, n.op_type,
                                n.dead_channels.size());
     }
-    if (n.quantized || n.macs == 0) continue;
+    if (n.quantized || (n.macs == 0 && !n.by_target)) continue;
     std::cout << fmt::format("float: {} ({}): {}\n", n.node, n.op_type, n.reason);
   }
   if (!r.dropped_mid_rounding.empty()) {
@@ -82,6 +83,10 @@ std::function<int()> setup(CLI::App& app) {
   app.add_option("--table", c->table, "calibration table to use instead of data");
   app.add_option("--report", c->report, "what became of every operator, as JSON");
   add_calibration_flags(app, c->flags);
+  app.add_option(
+      "--target", c->flags.target,
+      fmt::format("constraint table that is obeyed: {}", fmt::join(target_names(), ", ")));
+  app.add_option("--product", c->flags.product, "product of the target (id or name)");
   add_common_options(app, c->common);
   app.footer(
       "Example:\n  assay quantize model.onnx --data datasets/digits -o model_int8.onnx --scheme "
