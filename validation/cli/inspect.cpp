@@ -12,6 +12,7 @@
 #include "validation/cli/options.h"
 #include "validation/cli/outlook.h"
 #include "validation/cli/target_flags.h"
+#include "validation/cli/traffic.h"
 #include "validation/report/target_report.h"
 
 namespace assay {
@@ -190,14 +191,17 @@ int inspect(const InspectCommand& c) {
   }
   add_graph(g, &types, s);
   const auto target = judge_target(g, c.target, shapes, c.model);
+  const TrafficReport traffic = measure_traffic(g, shapes);
   const Outlook outlook = look_ahead(g, c.mode, shapes);
   if (c.common.json) {
     auto j = to_json(c.model, g, types, s);
+    add_to(j, traffic);
     add_to(j, outlook);
     if (target) j["target"] = to_json(*target);
     std::cout << j.dump(2) << '\n';
   } else if (!c.common.quiet) {
     print(c.model, g, types, s);
+    std::cout << to_text(traffic);
     std::cout << (target ? to_text(*target) : to_text(outlook));
   }
   return target ? exit_code(*target, c.target) : 0;
