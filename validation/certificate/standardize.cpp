@@ -1,5 +1,7 @@
 #include "validation/certificate/standardize.h"
 
+#include <fmt/format.h>
+
 #include "runtime/error.h"
 #include "runtime/ops/nchwc.h"
 #include "runtime/ops/support/microsoft_call.h"
@@ -37,9 +39,23 @@ class Standardizer {
       return split_quick_gelu(n);
     }
     if (node.domain == nchwc_domain) return unblock(n, node);
+    if (node.is("Reshape") && blocked_.count(node.inputs[0])) return drop_blocked_reshape(n, node);
     if (node.op_type == "Concat" && node.attributes.int_or("axis", 0) == 1) return add_up(node);
     if (!node.outputs.empty() && node.has_input(0) && blocked_.count(node.inputs[0]))
       blocked_[node.outputs[0]] = blocked_.at(node.inputs[0]);
+  }
+
+  /// Elementwise operators on blocked values stand between Reshapes to [N, C/b, H, W, b] and back
+  /// to [N, C, H, W]. On plain values both change nothing.
+  void drop_blocked_reshape(NodeId n, const Node& node) {
+    const Tensor* shape = g_.constant(node.inputs[1]);
+    if (shape == nullptr || (shape->numel() != 4 && shape->numel() != 5))
+      throw Error({.what = "reshape of a blocked value", .where = describe(node)});
+    blocked_[node.outputs[0]] = blocked_.at(node.inputs[0]);
+    const ValueId in = node.inputs[0];
+    const ValueId out = node.outputs[0];
+    g_.erase_node(n);
+    g_.add_node({.name = node.name, .op_type = "Identity", .inputs = {in}, .outputs = {out}});
   }
 
   void add_up(const Node& node) {
@@ -247,22 +263,30 @@ class Standardizer {
     const std::int64_t block = nchwc_block(node, blocked->shape()[0]);
     const Tensor w =
         unblock_filter(*blocked, block, nchwc_filter_is_obo(node, blocked->shape(), block));
-    const Tensor* bias = node.has_input(2) ? g_.constant(node.inputs[2]) : nullptr;
+    // Copies: adding an initializer moves the graph's tensors.
+    const Tensor* stored = node.has_input(2) ? g_.constant(node.inputs[2]) : nullptr;
+    const Tensor bias = stored != nullptr ? *stored : Tensor();
     const auto in = blocked_.find(node.inputs[0]);
     ops::FusedCall call = ops::microsoft_conv_call(node);
     const bool depthwise = node.attributes.int_or("group", 1) > 1 && w.shape()[1] == 1;
     const std::int64_t o =
-        depthwise && in != blocked_.end() ? in->second : true_channels(w, bias, block);
+        depthwise && in != blocked_.end() ? in->second : true_channels(w, bias.defined() ? &bias : nullptr, block);
     const std::int64_t i =
         !depthwise && in != blocked_.end() && node.attributes.int_or("group", 1) == 1
             ? std::min(in->second, w.shape()[1])
             : w.shape()[1];
+    if (o > w.shape()[0] || i > w.shape()[1]) {
+      throw Error({.what = "blocked filter with fewer channels than its input",
+                   .where = describe(node),
+                   .got = to_string(w.shape()),
+                   .expected = fmt::format("at least {} x {}", o, i)});
+    }
     if (depthwise) call.base.attributes.set("group", o);
     std::vector<ValueId> inputs = node.inputs;
     inputs[1] = g_.add_initializer(g_.fresh_name(g_.name(inputs[1]) + "_plain"), cut(w, o, i));
-    if (bias != nullptr && bias->numel() > o) {
+    if (bias.defined() && bias.numel() > o) {
       Tensor b(DType::float32, Shape{o});
-      std::copy_n(bias->data<float>().begin(), o, b.mutable_data<float>().begin());
+      std::copy_n(bias.data<float>().begin(), o, b.mutable_data<float>().begin());
       inputs[2] = g_.add_initializer(g_.fresh_name(g_.name(inputs[2]) + "_plain"), b);
     }
     blocked_[node.outputs[0]] = o;

@@ -1,0 +1,104 @@
+#include "validation/certificate/constant_value.h"
+
+#include <algorithm>
+
+namespace assay {
+namespace {
+
+/// Expressions are parameters of channels; anything larger is a weight and is folded elsewhere.
+constexpr std::int64_t largest = 1 << 16;
+
+std::int64_t axis_size(const Shape& s, std::int64_t from_end) {
+  return from_end <= s.rank() ? s[s.rank() - from_end] : 1;
+}
+
+/// Broadcast shape of both, or nullopt.
+std::optional<Shape> common_shape(const Shape& a, const Shape& b) {
+  std::vector<std::int64_t> dims;
+  for (std::int64_t k = std::max(a.rank(), b.rank()); k >= 1; --k) {
+    const std::int64_t x = axis_size(a, k), y = axis_size(b, k);
+    if (x != y && x != 1 && y != 1) return std::nullopt;
+    dims.push_back(x == 1 ? y : x);
+  }
+  return Shape(dims);
+}
+
+/// Index in a tensor of shape `s` of element `i` of the broadcast shape `all`.
+std::size_t source(const Shape& s, const Shape& all, std::int64_t i) {
+  std::int64_t at = 0;
+  std::int64_t step = 1;
+  for (std::int64_t k = 1; k <= all.rank(); ++k) {
+    const std::int64_t n = axis_size(all, k);
+    if (k <= s.rank() && axis_size(s, k) != 1) at += i % n * step;
+    if (k <= s.rank()) step *= axis_size(s, k);
+    i /= n;
+  }
+  return static_cast<std::size_t>(at);
+}
+
+std::optional<Real> power(const Real& base, double exponent) {
+  if (exponent == 2) return base * base;
+  if (exponent == -1) return Real(1) / base;
+  if (exponent == 0.5) return base.sqrt();
+  if (exponent == -0.5) return Real(1) / base.sqrt();
+  return std::nullopt;
+}
+
+std::optional<Real> binary(const std::string& op, const Real& a, const Real& b) {
+  if (op == "Add") return a + b;
+  if (op == "Sub") return a - b;
+  if (op == "Mul") return a * b;
+  if (op == "Div") return a / b;
+  return op == "Pow" ? power(a, b.to_double()) : std::nullopt;
+}
+
+std::optional<RealTensor> combine(const std::string& op, const RealTensor& a,
+                                  const RealTensor& b) {
+  const auto shape = common_shape(a.shape, b.shape);
+  if (!shape || shape->numel() > largest) return std::nullopt;
+  RealTensor out{.shape = *shape, .values = {}, .stored = false};
+  for (std::int64_t i = 0; i < shape->numel(); ++i) {
+    const auto x =
+        binary(op, a.values[source(a.shape, *shape, i)], b.values[source(b.shape, *shape, i)]);
+    if (!x) return std::nullopt;
+    out.values.push_back(*x);
+  }
+  return out;
+}
+
+std::optional<RealTensor> unary(const std::string& op, RealTensor a) {
+  for (Real& x : a.values) {
+    if (op == "Sqrt") {
+      x = x.sqrt();
+    } else if (op == "Reciprocal") {
+      x = Real(1) / x;
+    } else if (op == "Neg") {
+      x = Real(0) - x;
+    } else if (op != "Identity") {
+      return std::nullopt;
+    }
+  }
+  a.stored = a.stored && op == "Identity";
+  return a;
+}
+
+}  // namespace
+
+std::optional<RealTensor> constant_value(const Graph& g, ValueId v) {
+  if (!v.valid()) return std::nullopt;
+  if (const Tensor* t = g.constant(v)) {
+    if (!is_float(t->dtype()) || t->numel() > largest) return std::nullopt;
+    const auto x = to_doubles(*t);
+    return RealTensor{.shape = t->shape(), .values = {x.begin(), x.end()}};
+  }
+  const Node* n = g.producer(v);
+  if (n == nullptr || !n->domain.empty() || n->inputs.empty() || n->inputs.size() > 2)
+    return std::nullopt;
+  const auto a = constant_value(g, n->inputs[0]);
+  if (!a) return std::nullopt;
+  if (n->inputs.size() == 1) return unary(n->op_type, *a);
+  const auto b = constant_value(g, n->inputs[1]);
+  return b ? combine(n->op_type, *a, *b) : std::nullopt;
+}
+
+}  // namespace assay
