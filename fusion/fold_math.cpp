@@ -163,6 +163,10 @@ void scale_all(std::span<const T> w, std::span<T> out, const ExactAffine& map,
     const auto at = static_cast<std::size_t>(c);
     if (at >= scales.size()) scales.resize(at + 1), known.resize(at + 1, 0);
     if (!known[at]) scales[at] = map.scale<double>(c), known[at] = 1;
+    if (w[i] == T(0) && std::isfinite(scales[at])) {
+      out[i] = w[i] * static_cast<T>(scales[at]);
+      continue;
+    }
     if constexpr (std::is_same_v<T, float>) {
       const double product = static_cast<double>(w[i]) * scales[at];
       if (std::isfinite(w[i]) && std::fabs(scales[at]) > 0x1p-1000 && decided_in_double(product)) {

@@ -16,16 +16,29 @@
 
 namespace assay {
 
+/// Who made the constants, and in which type they are stored.
+struct Budget {
+  bool own = false;        ///< Assay's rules: rounded once
+  bool is_double = false;  ///< stored as float64 (own only): the refold of a rule
+};
+
+/// Spacing of the stored type at `x`.
+inline double spacing(double x, const Budget& b) {
+  if (!b.is_double) return float_ulp(x);
+  const double size = std::fabs(x);
+  return size < 0x1p-1022 ? 0x1p-1074 : std::ldexp(1.0, std::ilogb(size) - 52);
+}
+
 /// Budget of the weight whose exact value is `star`, behind `steps` affine steps.
-inline double weight_budget(double star, int steps, bool own) {
-  const double extra = own ? 0.0 : (2.5 + std::max(1, steps)) * 0x1p-24 * std::fabs(star);
-  return 0.5 * float_ulp(star) * (1 + 0x1p-40) + extra;
+inline double weight_budget(double star, int steps, const Budget& b) {
+  const double extra = b.own ? 0.0 : (2.5 + std::max(1, steps)) * 0x1p-24 * std::fabs(star);
+  return 0.5 * spacing(star, b) * (1 + 0x1p-40) + extra;
 }
 
 /// Budget of the shift of channel `c` of the original's form.
-inline double shift_budget(const NormalForm& o, std::size_t c, bool own) {
+inline double shift_budget(const NormalForm& o, std::size_t c, const Budget& b) {
   const double star = o.shift[c].to_double();
-  if (own) return 0.5 * float_ulp(star) * (1 + 0x1p-40);
+  if (b.own) return 0.5 * spacing(star, b) * (1 + 0x1p-40);
   const double scale = o.linear.empty() ? 1.0 : std::fabs(o.linear[0].coeff[c].to_double());
   const double further = std::max(0, o.steps - 1);
   return 0x1p-24 *

@@ -51,6 +51,7 @@ CertifyResult certify(const Graph& given, const Graph& other, const RewriteLog* 
   const Alignment a = align(original, both.fused, log);
   CertifyResult result;
   const auto golden = golden_values(original, a, options.samples);
+  std::set<NodeId> undecided;  // a node in two regions needs both verdicts
   for (const Region& r : a.regions) {
     try {
       result.fusions.push_back(judge_region(r, log != nullptr, feeds_of(r, golden), options));
@@ -63,14 +64,16 @@ CertifyResult certify(const Graph& given, const Graph& other, const RewriteLog* 
       open.reason = std::string("could not be judged: ") + e.what();
       result.fusions.push_back(std::move(open));
     }
+    if (result.fusions.back().verdict == "U")
+      undecided.insert(r.fused_ids.begin(), r.fused_ids.end());
   }
-  const std::int64_t open =
-      a.changed - std::min<std::int64_t>(a.changed, static_cast<std::int64_t>(a.unaligned.size()));
   result.coverage = {{"nodes_unchanged", a.unchanged},
                      {"nodes_changed", a.changed},
+                     {"nodes_undecided", undecided.size()},
                      {"regions", a.regions.size()}};
+  const auto open = static_cast<double>(a.unaligned.size() + undecided.size());
   result.coverage["share_judged"] =
-      a.changed == 0 ? Json(1.0) : Json(static_cast<double>(open) / static_cast<double>(a.changed));
+      a.changed == 0 ? 1.0 : 1.0 - open / static_cast<double>(a.changed);
   result.coverage["unaligned"] = a.unaligned;
   if (log != nullptr) return result;
   result.coverage["aligned_by_name"] = both.by_name;

@@ -52,8 +52,7 @@ std::optional<Real> binary(const std::string& op, const Real& a, const Real& b) 
   return op == "Pow" ? power(a, b.to_double()) : std::nullopt;
 }
 
-std::optional<RealTensor> combine(const std::string& op, const RealTensor& a,
-                                  const RealTensor& b) {
+std::optional<RealTensor> combine(const std::string& op, const RealTensor& a, const RealTensor& b) {
   const auto shape = common_shape(a.shape, b.shape);
   if (!shape || shape->numel() > largest) return std::nullopt;
   RealTensor out{.shape = *shape, .values = {}, .stored = false};

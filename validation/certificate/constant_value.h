@@ -18,8 +18,8 @@ struct RealTensor {
   bool stored = true;  ///< an initializer as it stands, not an expression
 };
 
-/// The value of `v`: an initializer, or Add, Sub, Mul, Div, Sqrt, Reciprocal, Neg and Pow (exponents
-/// -1, -1/2, 1/2, 2) of such. nullopt for anything else.
+/// The value of `v`: an initializer, or Add, Sub, Mul, Div, Sqrt, Reciprocal, Neg and Pow
+/// (exponents -1, -1/2, 1/2, 2) of such. nullopt for anything else.
 std::optional<RealTensor> constant_value(const Graph& g, ValueId v);
 
 }  // namespace assay

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "validation/certificate/budget.h"
 #include "validation/metric.h"
 
 namespace assay {
@@ -13,13 +12,13 @@ namespace {
 
 class Audit {
  public:
-  Audit(const NormalForm& o, const NormalForm& f, bool own) : o_(o), f_(f), own_(own) {}
+  Audit(const NormalForm& o, const NormalForm& f, const Budget& budget)
+      : o_(o), f_(f), budget_(budget) {}
 
   ConstantsAudit run() {
-    if (o_.activations != f_.activations)
-      return unlike("the activation differs: " + joined(o_.activations) + " against " +
-                    joined(f_.activations));
     if (o_.channels != f_.channels) return unlike("the numbers of channels differ");
+    if (o_.axis_from_end != f_.axis_from_end && o_.channels > 1)
+      return unlike("the channels lie on other axes");
     if (o_.linear.size() != f_.linear.size())
       return unlike(
           fmt::format("{} linear operators against {}", o_.linear.size(), f_.linear.size()));
@@ -33,8 +32,7 @@ class Audit {
       weights(t, *other);
     }
     for (const ValueTerm& t : o_.values) {
-      if (!value_term(t))
-        return unlike("'" + t.input + "' is added with another factor, or not at all");
+      if (!value_term(t)) return unlike("'" + t.input + "' is not added on the fused side");
     }
     for (std::size_t c = 0; c < o_.shift.size(); ++c) bias(c);
     return std::move(result_);
@@ -69,23 +67,37 @@ class Audit {
   void weights(const LinearTerm& o, const LinearTerm& f) {
     const auto w = to_doubles(o.weights);
     const auto stored = to_doubles(f.weights);
-    const std::int64_t per_channel = weights_per_channel(o);
     for (std::int64_t c = 0; c < static_cast<std::int64_t>(o.coeff.size()); ++c) {
-      const Real& s = o.coeff[static_cast<std::size_t>(c)];
-      const Real& sf = f.coeff[static_cast<std::size_t>(c)];
-      const bool as_stored = sf == Real(1);
-      const bool plain = s == Real(1) && as_stored;
-      const long double near = s.to_long_double();
-      for (std::int64_t i = 0; i < per_channel; ++i) {
-        const auto at = static_cast<std::size_t>(weight_index(o, c, i));
-        if (plain && w[at] == stored[at]) {  // the common case of parts that no fold touched
-          ++result_.constants;
-          continue;
-        }
-        if (as_stored && clearly_inside(near * static_cast<long double>(w[at]), stored[at]))
-          continue;
-        weight(c, i, s * Real(w[at]), sf * Real(stored[at]));
+      if (o.input_coeff.empty() && f.input_coeff.empty()) {
+        channel(o, f, c, w, stored);
+        continue;
       }
+      for (std::int64_t i = 0; i < weights_per_channel(o); ++i) {
+        const auto at = static_cast<std::size_t>(weight_index(o, c, i));
+        weight(c, i, weight_factor(o, c, i) * Real(w[at]),
+               weight_factor(f, c, i) * Real(stored[at]));
+      }
+    }
+  }
+
+  /// The usual case: one factor for all weights of a channel.
+  void channel(const LinearTerm& o, const LinearTerm& f, std::int64_t c,
+               const std::vector<double>& w, const std::vector<double>& stored) {
+    const Real& s = o.coeff[static_cast<std::size_t>(c)];
+    const Real& sf = f.coeff[static_cast<std::size_t>(c)];
+    const bool as_stored = sf == Real(1);
+    const bool plain = s == Real(1) && as_stored;
+    const long double near = s.to_long_double();
+    for (std::int64_t i = 0; i < weights_per_channel(o); ++i) {
+      const auto at = static_cast<std::size_t>(weight_index(o, c, i));
+      if (plain && w[at] == stored[at]) {  // the common case of parts that no fold touched
+        ++result_.constants;
+        continue;
+      }
+      if (as_stored && !budget_.is_double &&
+          clearly_inside(near * static_cast<long double>(w[at]), stored[at]))
+        continue;
+      weight(c, i, s * Real(w[at]), sf * Real(stored[at]));
     }
   }
 
@@ -96,24 +108,27 @@ class Audit {
     const auto off = static_cast<double>(std::fabs(star - static_cast<long double>(stored)));
     if (!(off > 0x1p-50 * std::fabs(x)) || !std::isfinite(x) || std::fabs(x) < 0x1p-120)
       return false;
-    if (off / weight_budget(x, o_.steps, own_) > 0.999 * result_.budget_use) return false;
+    if (off / weight_budget(x, o_.steps, budget_) > 0.999 * result_.budget_use) return false;
     ++result_.constants;
     ++result_.rounded;
     result_.exact = false;
-    result_.max_ulp = std::max(result_.max_ulp, off / float_ulp(x));
+    result_.max_ulp = std::max(result_.max_ulp, off / spacing(x, budget_));
     return true;
   }
 
   void weight(std::int64_t c, std::int64_t i, const Real& exact, const Real& stored) {
-    check(exact, stored, weight_budget(exact.to_double(), o_.steps, own_),
+    check(exact, stored, weight_budget(exact.to_double(), o_.steps, budget_),
           fmt::format("weight, channel {}, index {}", c, i), c);
   }
 
+  /// Factors of a value that is added as it is.
   bool value_term(const ValueTerm& t) {
     for (const ValueTerm& other : f_.values) {
       if (other.input != t.input) continue;
       for (std::size_t c = 0; c < t.coeff.size(); ++c) {
-        if (!(t.coeff[c] == other.coeff[c])) return false;
+        if (t.coeff[c] == other.coeff[c]) continue;
+        check(t.coeff[c], other.coeff[c], weight_budget(t.coeff[c].to_double(), o_.steps, budget_),
+              fmt::format("factor of '{}', channel {}", t.input, c), static_cast<std::int64_t>(c));
       }
       return true;
     }
@@ -121,8 +136,8 @@ class Audit {
   }
 
   void bias(std::size_t c) {
-    check(o_.shift[c], f_.shift[c], shift_budget(o_, c, own_), fmt::format("bias, channel {}", c),
-          static_cast<std::int64_t>(c));
+    check(o_.shift[c], f_.shift[c], shift_budget(o_, c, budget_),
+          fmt::format("bias, channel {}", c), static_cast<std::int64_t>(c));
   }
 
   void check(const Real& exact, const Real& stored, double budget, const std::string& what,
@@ -132,7 +147,7 @@ class Audit {
     if (off == 0) return;
     result_.exact = false;
     ++result_.rounded;
-    result_.max_ulp = std::max(result_.max_ulp, off / float_ulp(exact.to_double()));
+    result_.max_ulp = std::max(result_.max_ulp, off / spacing(exact.to_double(), budget_));
     const double use = budget > 0 ? off / budget : INFINITY;
     if (!(use <= 1)) result_.inside = false;
     if (use <= result_.budget_use) return;
@@ -144,14 +159,27 @@ class Audit {
 
   const NormalForm& o_;
   const NormalForm& f_;
-  bool own_;
+  const Budget& budget_;
   ConstantsAudit result_;
 };
 
 }  // namespace
 
-ConstantsAudit audit_constants(const NormalForm& original, const NormalForm& fused, bool own) {
-  return Audit(original, fused, own).run();
+ConstantsAudit audit_constants(const NormalForm& original, const NormalForm& fused,
+                               const Budget& budget) {
+  return Audit(original, fused, budget).run();
+}
+
+void merge(ConstantsAudit& all, const ConstantsAudit& more) {
+  all.exact = all.exact && more.exact;
+  all.inside = all.inside && more.inside;
+  all.max_ulp = std::max(all.max_ulp, more.max_ulp);
+  all.constants += more.constants;
+  all.rounded += more.rounded;
+  if (more.budget_use <= all.budget_use) return;
+  all.budget_use = more.budget_use;
+  all.worst = more.worst;
+  all.worst_channel = more.worst_channel;
 }
 
 nlohmann::ordered_json to_json(const ConstantsAudit& a) {

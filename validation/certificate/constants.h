@@ -5,12 +5,13 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
+#include "validation/certificate/budget.h"
 #include "validation/certificate/normal_form.h"
 
 namespace assay {
 
 struct ConstantsAudit {
-  bool comparable = true;     ///< same activations, terms and shapes on both sides
+  bool comparable = true;     ///< same terms and shapes on both sides
   std::string mismatch = {};  ///< why not comparable
   bool exact = true;          ///< every constant equals its exact value
   bool inside = true;         ///< every constant is inside its budget
@@ -23,8 +24,11 @@ struct ConstantsAudit {
   std::int64_t worst_channel = -1;
 };
 
-/// `own`: made by Assay's rules, which round once.
-ConstantsAudit audit_constants(const NormalForm& original, const NormalForm& fused, bool own);
+/// The constants of `fused` against the exact values that `original` asks for.
+ConstantsAudit audit_constants(const NormalForm& original, const NormalForm& fused,
+                               const Budget& budget);
+/// Two audits as one.
+void merge(ConstantsAudit& all, const ConstantsAudit& more);
 
 nlohmann::ordered_json to_json(const ConstantsAudit& a);
 

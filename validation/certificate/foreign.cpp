@@ -7,7 +7,6 @@
 
 #include "fusion/pipeline.h"
 #include "runtime/error.h"
-#include "runtime/ops/nchwc.h"
 #include "validation/certificate/standardize.h"
 
 namespace assay {
@@ -49,24 +48,14 @@ std::vector<Feeds> two_probes(const std::vector<Feeds>& samples) {
   return {samples[0], another(samples[0])};
 }
 
-std::map<std::string, std::int64_t> reorder_channels(const Graph& f, const Feeds& feeds) {
-  std::map<std::string, std::int64_t> channels;
-  std::set<std::string> wanted;
-  for (const NodeId n : f.node_ids()) {
-    if (f.node(n).domain == nchwc_domain && f.node(n).op_type == "ReorderInput")
-      wanted.insert(f.name(f.node(n).inputs[0]));
-  }
-  if (wanted.empty()) return channels;
-  Values values = Executor(f, Precision::f32).run(feeds, nullptr, wanted);
-  for (const auto& [name, t] : feeds) values.emplace(name, t);
-  for (const NodeId n : f.node_ids()) {
-    const Node& node = f.node(n);
-    if (node.domain != nchwc_domain || node.op_type != "ReorderInput") continue;
-    const bool last = node.attributes.int_or("channels_last", 0) != 0;
-    const Shape& s = values.at(f.name(node.inputs[0])).shape();
-    channels[f.name(node.inputs[0])] = last ? s[s.rank() - 1] : s[1];
-  }
-  return channels;
+std::map<std::string, Shape> needed_shapes(const Graph& f, const Feeds& feeds) {
+  std::map<std::string, Shape> shapes;
+  const auto wanted = shapes_needed(f);
+  if (wanted.empty()) return shapes;
+  for (const auto& [name, t] : Executor(f, Precision::f32).run(feeds, nullptr, wanted))
+    shapes[name] = t.shape();
+  for (const auto& [name, t] : feeds) shapes[name] = t.shape();
+  return shapes;
 }
 
 /// Euclidean distance over Euclidean length; infinite when one side is not finite.
@@ -253,7 +242,7 @@ Comparable make_comparable(const Graph& original, const Graph& fused,
   Comparable c{.original = fold(original), .fused = {}};
   if (samples.empty())
     throw Error({.what = "another tool's graph cannot be judged without inputs"});
-  c.fused = fold(standardize(fused, reorder_channels(fused, samples[0])));
+  c.fused = fold(standardize(fused, needed_shapes(fused, samples[0])));
   const auto pairs = Matcher(c.original, c.fused, two_probes(samples)).run(c);
   rename_all(c.fused, c.original, pairs);
   return c;

@@ -1,10 +1,10 @@
-// Affine normal form of a region: activation( sum of terms + shift ), per output channel.
+// Affine normal form of a value: a sum of terms and a shift, per output channel.
 //
-//   y[c] = act( sum_t coeff_t[c] * term_t[c] + shift[c] )
-// A term is a value that enters the region, or a linear operator (Conv, ConvTranspose, Gemm,
-// MatMul) on such a value. BN, Mul, Add, Sub, Div by constants and bias change coefficients and
-// shift, in 256-bit arithmetic. Two regions with the same normal form are the same function of real
-// numbers for all inputs.
+//   y[c] = sum_t coeff_t[c] * term_t[c] + shift[c]
+// A term is a value, or a linear operator (Conv, ConvTranspose, Gemm, MatMul) on a value whose
+// input channels may be scaled too. BN, Mul, Add, Sub, Div, Neg by constants, biases and zero
+// padding change coefficients, shift and signature, in 256-bit arithmetic. Two values with the same
+// normal form are the same function of real numbers for all inputs.
 #pragma once
 
 #include <map>
@@ -26,14 +26,16 @@ struct ChainStep {
 
 struct LinearTerm {
   std::string signature;  ///< operator and the attributes that matter, in one text
-  std::string input;      ///< value that it reads
-  Tensor weights;         ///< as stored
+  std::string input;      ///< label of the value that it reads
+  std::string output;     ///< value that the operator writes
+  Tensor weights;         ///< as stored; a Gemm's as [K, N]
   std::int64_t channel_axis =
       0;                    ///< axis of the weights that counts output channels (of one group)
-  std::int64_t groups = 1;  ///< ConvTranspose: output channels are (group, axis)
+  std::int64_t groups = 1;  ///< of the input channels
   std::vector<Real> coeff;  ///< per output channel
-  std::vector<ChainStep> chain = {};  ///< behind it, in the order in which the steps act
-  std::vector<double> bias = {};      ///< its own, per output channel; empty when absent
+  std::vector<Real> input_coeff = {};  ///< per input channel; empty: all 1
+  std::vector<ChainStep> chain = {};   ///< behind it, in the order in which the steps act
+  std::vector<double> bias = {};       ///< its own, per output channel; empty when absent
 };
 
 struct ValueTerm {
@@ -42,7 +44,6 @@ struct ValueTerm {
 };
 
 struct NormalForm {
-  std::vector<std::string> activations;  ///< from the inside out: "Relu", "Clip(0,6)"
   std::vector<LinearTerm> linear;
   std::vector<ValueTerm> values;
   std::vector<Real> shift;      ///< per output channel
@@ -51,16 +52,37 @@ struct NormalForm {
   int divisions =
       0;  ///< divisions and roots in the chain: 0 means coefficients are exact products and sums
   int steps = 0;      ///< affine steps in the chain
-  bool plain = true;  ///< no Gemm with beta other than 1: recipes can be tried
+  bool plain = true;  ///< every number is stored as it is used: recipes can be tried
   std::int64_t channels = 0;
+  std::int64_t axis_from_end = 0;  ///< channel axis counted from the end
 };
 
-/// The normal form of the graph's only output, or why it has none.
-std::variant<NormalForm, std::string> normal_form(const Graph& region,
-                                                  const std::map<std::string, Shape>& shapes);
+struct FormOptions {
+  std::map<ValueId, std::string> labels = {};  ///< values that are terms, with their names
+  std::int64_t axis = -1;                      ///< channel axis of the value; -1: as it is found
+  bool input_side = true;  ///< normalizations in front of a linear operator go into it
+};
+
+struct FormResult {
+  std::variant<NormalForm, std::string> form;  ///< or why there is none
+  std::vector<ValueId> atoms = {};  ///< values without a label that are terms: their operators are
+                                    ///< not affine
+};
+
+/// The normal form of `v`.
+FormResult normal_form(const Graph& g, ValueId v, const std::map<std::string, Shape>& shapes,
+                       const FormOptions& options);
+
+/// True when the operator that writes `v` is affine in a value with everything else constant, or a
+/// sum: normal_form looks through it.
+bool is_affine(const Graph& g, ValueId v);
+/// `v`, or the value behind Identity and Dropout operators that it copies.
+ValueId behind_copies(const Graph& g, ValueId v);
 
 /// Weight of output channel `o`, flat index `i` within the channel, and how many there are.
 std::int64_t weights_per_channel(const LinearTerm& t);
 std::int64_t weight_index(const LinearTerm& t, std::int64_t channel, std::int64_t i);
+/// Exact factor of that weight.
+Real weight_factor(const LinearTerm& t, std::int64_t channel, std::int64_t i);
 
 }  // namespace assay

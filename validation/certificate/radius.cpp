@@ -24,8 +24,9 @@ Unit unit_of(Precision p) {
 
 class BoundPass {
  public:
-  BoundPass(const Graph& g, std::map<std::string, Tensor> values, Precision p, bool any_order)
-      : g_(g), values_(std::move(values)), unit_(unit_of(p)), any_order_(any_order) {}
+  BoundPass(const Graph& g, const std::map<std::string, Tensor>& values,
+            const std::map<std::string, Tensor>& radii, Precision p, bool any_order)
+      : g_(g), values_(values), radii_(radii), unit_(unit_of(p)), any_order_(any_order) {}
 
   /// nullopt when some operator has no bound; its name is left in `missing`.
   std::optional<Tensor> run(std::string& missing) {
@@ -118,15 +119,22 @@ class BoundPass {
   }
 
   const Graph& g_;
-  std::map<std::string, Tensor> values_;
+  const std::map<std::string, Tensor>& values_;
   std::map<std::string, Tensor> radii_;
   Unit unit_;
   bool any_order_;
 };
 
+bool all_finite(const Tensor& t) {
+  if (!is_float(t.dtype())) return true;
+  const auto values = to_doubles(t);
+  return std::all_of(values.begin(), values.end(), [](double x) { return std::isfinite(x); });
+}
+
 }  // namespace
 
-Bounded evaluate_bounded(const Graph& g, const Feeds& feeds, Precision p, bool any_order) {
+Bounded evaluate_bounded(const Graph& g, const Feeds& feeds, Precision p, bool any_order,
+                         const std::map<std::string, Tensor>& constant_radii) {
   std::set<std::string> all;
   for (const NodeId n : g.node_ids()) {
     for (const ValueId v : g.node(n).outputs) {
@@ -134,11 +142,12 @@ Bounded evaluate_bounded(const Graph& g, const Feeds& feeds, Precision p, bool a
     }
   }
   auto values = Executor(g, p).run(feeds, nullptr, all);
+  Bounded b;
+  for (const auto& [name, t] : values) b.finite = b.finite && all_finite(t);
   for (const auto& [name, t] : feeds) values.emplace(name, t);
-  Bounded b{.value = convert(values.at(g.name(g.outputs()[0])), DType::float64),
-            .radius = {},
-            .missing = {}};
-  b.radius = BoundPass(g, std::move(values), p, any_order).run(b.missing);
+  const Tensor& out = values.at(g.name(g.outputs()[0]));
+  b.value = out.dtype() == DType::dd ? out : convert(out, DType::float64);
+  b.radius = BoundPass(g, values, constant_radii, p, any_order).run(b.missing);
   return b;
 }
 

@@ -123,7 +123,7 @@ constexpr Recipe recipes[] = {
 
 /// The chain acts on this one operator and nothing else adds to the shift.
 bool one_chain(const NormalForm& o) {
-  return o.linear.size() == 1 && o.plain &&
+  return o.linear.size() == 1 && o.plain && o.linear[0].input_coeff.empty() &&
          static_cast<std::size_t>(o.steps) ==
              static_cast<std::size_t>(
                  std::count_if(o.linear[0].chain.begin(), o.linear[0].chain.end(),
@@ -154,6 +154,7 @@ Recognised recognise_recipe(const NormalForm& o, const NormalForm& f) {
   if (!one_chain(o) || f.linear.size() != 1 ||
       f.linear[0].weights.shape() != o.linear[0].weights.shape())
     return result;
+  if (!f.linear[0].input_coeff.empty()) return result;
   for (const Real& s : f.linear[0].coeff) {
     if (!(s == Real(1))) return result;  // left unfolded
   }

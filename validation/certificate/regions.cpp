@@ -6,6 +6,7 @@
 #include <set>
 
 #include "quant/unfuse.h"
+#include "validation/certificate/structure.h"
 
 namespace assay {
 namespace {
@@ -16,7 +17,8 @@ bool same_constant(const Tensor* a, const Tensor* b) {
 
 class Aligner {
  public:
-  Aligner(const Graph& o, const Graph& f, const RewriteLog* log) : o_(o), f_(f), log_(log) {}
+  Aligner(const Graph& o, const Graph& f, const RewriteLog* log)
+      : o_(o), f_(f), log_(log), counts_o_(shape_values(o)), counts_f_(shape_values(f)) {}
 
   Alignment run() {
     for (const NodeId n : f_.topological_order()) visit(n);
@@ -70,13 +72,14 @@ class Aligner {
     }
   }
 
-  /// From `v` back through fused nodes to aligned values.
+  /// From `v` back through fused nodes to aligned values. Numbers computed from shapes are exact
+  /// and cheap: regions do not end there.
   void collect(ValueId v, std::set<NodeId>& nodes, std::vector<std::string>& inputs) const {
     const NodeId n = f_.value(v).producer;
     if (!n.valid() || !nodes.insert(n).second) return;
     for (const ValueId in : f_.node(n).inputs) {
       if (!in.valid() || f_.constant(in) != nullptr) continue;
-      if (counterpart(in) || f_.value(in).is_input) {
+      if ((counterpart(in) && !counts_f_.count(in)) || f_.value(in).is_input) {
         if (std::find(inputs.begin(), inputs.end(), f_.name(in)) == inputs.end())
           inputs.push_back(f_.name(in));
       } else {
@@ -91,18 +94,30 @@ class Aligner {
     return list;
   }
 
-  /// The original's part. Where the fused graph holds constants that the original computes from the
-  /// shapes of its inputs, the graph's inputs (which always align) enter the region too.
+  /// The original's part. Where the two sides reach back to different values (a constant on one
+  /// side, a computation on the other), the original's own aligned values enter the region too.
   Graph original_part(ValueId out, std::vector<std::string>& inputs) const {
     try {
       return extract(o_, ids(o_, inputs), {*counterpart(out)});
     } catch (const Error&) {
-      for (const ValueId v : o_.inputs()) {
-        const std::string& name = o_.name(v);
-        if (f_.find_value(name) && std::find(inputs.begin(), inputs.end(), name) == inputs.end())
-          inputs.push_back(name);
-      }
+      std::set<NodeId> seen;
+      collect_original(*counterpart(out), seen, inputs);
       return extract(o_, ids(o_, inputs), {*counterpart(out)});
+    }
+  }
+
+  void collect_original(ValueId v, std::set<NodeId>& seen, std::vector<std::string>& inputs) const {
+    const NodeId n = o_.value(v).producer;
+    if (!n.valid() || !seen.insert(n).second) return;
+    for (const ValueId in : o_.node(n).inputs) {
+      if (!in.valid() || o_.constant(in) != nullptr) continue;
+      const auto there = f_.find_value(o_.name(in));
+      const bool aligned = there && f_.constant(*there) == nullptr && !counts_o_.count(in);
+      if (!aligned && !o_.value(in).is_input) {
+        collect_original(in, seen, inputs);
+      } else if (std::find(inputs.begin(), inputs.end(), o_.name(in)) == inputs.end()) {
+        inputs.push_back(o_.name(in));
+      }
     }
   }
 
@@ -114,6 +129,7 @@ class Aligner {
              .plain = {},
              .nodes = {},
              .fused_nodes = {},
+             .fused_ids = {},
              .rule = {}};
     std::set<NodeId> members;
     collect(out, members, r.inputs);
@@ -134,6 +150,7 @@ class Aligner {
     }
     for (const NodeId n : members) {
       r.fused_nodes.push_back(f_.node(n).name);
+      r.fused_ids.push_back(n);
       pending_.erase(n);
     }
     name_rules(r, values);
@@ -151,6 +168,7 @@ class Aligner {
   const Graph& o_;
   const Graph& f_;
   const RewriteLog* log_;
+  std::set<ValueId> counts_o_, counts_f_;  ///< computed from shapes alone
   Alignment result_;
   std::map<NodeId, std::string> pending_;
 };

@@ -21,6 +21,7 @@ struct Region {
   Graph plain;  ///< `fused` with the fused operators of Assay's domain as standard operators
   std::vector<std::string> nodes;  ///< names of the original's nodes
   std::vector<std::string> fused_nodes;
+  std::vector<NodeId> fused_ids = {};  ///< the same nodes in the fused graph
   std::string
       rule;  ///< rules of the log that made it, joined by " + "; empty for another tool's file
 };

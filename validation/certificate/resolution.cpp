@@ -5,7 +5,6 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "validation/certificate/budget.h"
 #include "validation/metric.h"
 
 namespace assay {
@@ -42,8 +41,8 @@ double shifted(const AffineStep& s, double x, std::size_t c) {
 /// The batch normalization at place `k` of the chain.
 class Study {
  public:
-  Study(const NormalForm& o, std::size_t k, bool own)
-      : o_(o), t_(o.linear[0]), k_(k), own_(own), weights_(to_doubles(t_.weights)) {}
+  Study(const NormalForm& o, std::size_t k, const Budget& budget)
+      : o_(o), t_(o.linear[0]), k_(k), budget_(budget), weights_(to_doubles(t_.weights)) {}
 
   Resolution run() {
     const AffineStep& bn = t_.chain[k_].step;
@@ -68,9 +67,9 @@ class Study {
     for (std::int64_t i = 0; i < per_channel; ++i) {
       const double w =
           weights_[static_cast<std::size_t>(weight_index(t_, static_cast<std::int64_t>(c), i))];
-      scaled(bn, c, w * around / root, weight_budget(w * around * gamma / root, o_.steps, own_));
+      scaled(bn, c, w * around / root, weight_budget(w * around * gamma / root, o_.steps, budget_));
     }
-    const double budget = shift_budget(o_, c, own_);
+    const double budget = shift_budget(o_, c, budget_);
     scaled(bn, c, behind * (x - at(bn.mean, c)) / root, budget);
     keep(best_.d_mean, budget / std::fabs(behind * gamma / root));
   }
@@ -93,7 +92,7 @@ class Study {
   const NormalForm& o_;
   const LinearTerm& t_;
   std::size_t k_;
-  bool own_;
+  const Budget& budget_;
   std::vector<double> weights_;
   Resolution best_;
 };
@@ -109,12 +108,12 @@ std::string sentence(const Resolution& r) {
 
 }  // namespace
 
-std::vector<Resolution> resolution(const NormalForm& original, bool own) {
+std::vector<Resolution> resolution(const NormalForm& original, const Budget& budget) {
   std::vector<Resolution> list;
-  if (original.linear.size() != 1) return list;
+  if (original.linear.size() != 1 || !original.plain) return list;
   const auto& chain = original.linear[0].chain;
   for (std::size_t k = 0; k < chain.size(); ++k) {
-    if (chain[k].step.kind == Kind::batch_norm) list.push_back(Study(original, k, own).run());
+    if (chain[k].step.kind == Kind::batch_norm) list.push_back(Study(original, k, budget).run());
   }
   return list;
 }

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "validation/certificate/budget.h"
 #include "validation/certificate/normal_form.h"
 
 namespace assay {
@@ -27,9 +28,9 @@ struct Resolution {
   double d_mean = 0;     ///< absolute
 };
 
-/// One entry per batch normalization of the chain behind the original's linear operator. `own`:
-/// with the budget of Assay's folds.
-std::vector<Resolution> resolution(const NormalForm& original, bool own);
+/// One entry per batch normalization of the chain behind the original's linear operator. None
+/// when the chain is not all of the form (a residual, parameters computed by nodes).
+std::vector<Resolution> resolution(const NormalForm& original, const Budget& budget);
 
 nlohmann::ordered_json to_json(const std::vector<Resolution>& list);
 

@@ -16,8 +16,8 @@ Attributes without(Attributes a, std::initializer_list<const char*> names) {
 
 class Standardizer {
  public:
-  Standardizer(const Graph& g, const std::map<std::string, std::int64_t>& channels)
-      : g_(g), known_(channels) {}
+  Standardizer(const Graph& g, const std::map<std::string, Shape>& shapes)
+      : g_(g), shapes_(shapes) {}
 
   Graph run() {
     set_nchwc_block(g_);
@@ -38,6 +38,8 @@ class Standardizer {
       if (blocked_.count(node.inputs[0])) blocked_[node.outputs[0]] = blocked_.at(node.inputs[0]);
       return split_quick_gelu(n);
     }
+    if (node.domain == "com.microsoft" && node.op_type == "FusedMatMul")
+      return split_matmul(n, node);
     if (node.domain == nchwc_domain) return unblock(n, node);
     if (node.is("Reshape") && blocked_.count(node.inputs[0])) return drop_blocked_reshape(n, node);
     if (node.op_type == "Concat" && node.attributes.int_or("axis", 0) == 1) return add_up(node);
@@ -93,6 +95,51 @@ class Standardizer {
                  .outputs = {gate}});
     g_.add_node(
         {.name = node.name, .op_type = "Mul", .inputs = {x, gate}, .outputs = {node.outputs[0]}});
+  }
+
+  /// alpha * op(A) * op(B), where op exchanges the last two axes.
+  void split_matmul(NodeId n, const Node& node) {
+    const Attributes& a = node.attributes;
+    if (a.int_or("transBatchA", 0) != 0 || a.int_or("transBatchB", 0) != 0)
+      throw Error({.what = "transposed batches have no standard form", .where = describe(node)});
+    const ValueId out = node.outputs[0];
+    g_.erase_node(n);
+    std::vector<ValueId> in = node.inputs;
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (a.int_or(i == 0 ? "transA" : "transB", 0) != 0) in[i] = exchanged(node, in[i]);
+    }
+    const float alpha = a.float_or("alpha", 1);
+    const ValueId product =
+        alpha == 1.0F ? out : g_.add_value(g_.fresh_name(g_.name(out) + "_product"));
+    g_.add_node({.name = node.name, .op_type = "MatMul", .inputs = in, .outputs = {product}});
+    if (alpha == 1.0F) return;
+    const ValueId k =
+        g_.add_initializer(g_.fresh_name(node.name + "_alpha"), Tensor::scalar(alpha));
+    g_.add_node({.name = g_.fresh_node_name(node.name + "_scale"),
+                 .op_type = "Mul",
+                 .inputs = {product, k},
+                 .outputs = {out}});
+  }
+
+  ValueId exchanged(const Node& node, ValueId v) {
+    const Tensor* t = g_.constant(v);
+    const auto known = shapes_.find(g_.name(v));
+    if (t == nullptr && known == shapes_.end())
+      throw Error(
+          {.what = "the rank of a transposed operand is not known", .where = describe(node)});
+    const std::int64_t rank = t != nullptr ? t->shape().rank() : known->second.rank();
+    std::vector<std::int64_t> perm;
+    for (std::int64_t k = 0; k < rank; ++k) perm.push_back(k);
+    if (rank >= 2) std::swap(perm[perm.size() - 1], perm[perm.size() - 2]);
+    Attributes a;
+    a.set("perm", perm);
+    const ValueId out = g_.add_value(g_.fresh_name(g_.name(v) + "_exchanged"));
+    g_.add_node({.name = g_.fresh_node_name(node.name + "_transpose"),
+                 .op_type = "Transpose",
+                 .inputs = {v},
+                 .outputs = {out},
+                 .attributes = a});
+    return out;
   }
 
   void split_gemm(NodeId n) {
@@ -175,8 +222,10 @@ class Standardizer {
   }
 
   void unblock_input(NodeId n, const Node& node) {
-    const auto known = known_.find(g_.name(node.inputs[0]));
-    if (known != known_.end()) blocked_[node.outputs[0]] = known->second;
+    const auto known = shapes_.find(g_.name(node.inputs[0]));
+    const bool last = node.attributes.int_or("channels_last", 0) != 0;
+    if (known != shapes_.end())
+      blocked_[node.outputs[0]] = known->second[last ? known->second.rank() - 1 : 1];
     reorder(n, node, {0, 3, 1, 2});
   }
 
@@ -269,8 +318,9 @@ class Standardizer {
     const auto in = blocked_.find(node.inputs[0]);
     ops::FusedCall call = ops::microsoft_conv_call(node);
     const bool depthwise = node.attributes.int_or("group", 1) > 1 && w.shape()[1] == 1;
-    const std::int64_t o =
-        depthwise && in != blocked_.end() ? in->second : true_channels(w, bias.defined() ? &bias : nullptr, block);
+    const std::int64_t o = depthwise && in != blocked_.end()
+                               ? in->second
+                               : true_channels(w, bias.defined() ? &bias : nullptr, block);
     const std::int64_t i =
         !depthwise && in != blocked_.end() && node.attributes.int_or("group", 1) == 1
             ? std::min(in->second, w.shape()[1])
@@ -294,14 +344,27 @@ class Standardizer {
   }
 
   Graph g_;
-  const std::map<std::string, std::int64_t>& known_;
+  const std::map<std::string, Shape>& shapes_;
   std::map<ValueId, std::int64_t> blocked_;  ///< true channels of blocked values
 };
 
 }  // namespace
 
-Graph standardize(const Graph& g, const std::map<std::string, std::int64_t>& channels) {
-  return Standardizer(g, channels).run();
+std::set<std::string> shapes_needed(const Graph& g) {
+  std::set<std::string> names;
+  for (const NodeId n : g.node_ids()) {
+    const Node& node = g.node(n);
+    const bool reorder = node.domain == nchwc_domain && node.op_type == "ReorderInput";
+    const bool product = node.domain == "com.microsoft" && node.op_type == "FusedMatMul";
+    for (std::size_t i = 0; (reorder || product) && i < (reorder ? 1 : 2); ++i) {
+      if (g.constant(node.inputs[i]) == nullptr) names.insert(g.name(node.inputs[i]));
+    }
+  }
+  return names;
+}
+
+Graph standardize(const Graph& g, const std::map<std::string, Shape>& shapes) {
+  return Standardizer(g, shapes).run();
 }
 
 }  // namespace assay

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "validation/certificate/operators.h"
+
 namespace assay {
 namespace {
 
@@ -20,7 +22,10 @@ class Matcher {
     const Node* p = a_.producer(x);
     const Node* q = b_.producer(y);
     if (p == nullptr || q == nullptr) return p == q && a_.name(x) == b_.name(y);
-    return same_nodes(*p, *q, output_index(*p, x), output_index(*q, y));
+    if (known_.count({x, y})) return true;
+    if (!same_nodes(*p, *q, output_index(*p, x), output_index(*q, y))) return false;
+    known_.insert({x, y});
+    return true;
   }
 
  private:
@@ -45,63 +50,14 @@ class Matcher {
            to_doubles(*t)[0] == 1;
   }
 
-  static std::size_t output_index(const Node& n, ValueId v) {
-    std::size_t i = 0;
-    while (n.outputs[i] != v) ++i;
-    return i;
-  }
-
-  static void erase_resize_defaults(Attributes& a) {
-    const std::pair<const char*, const char*> texts[] = {
-        {"coordinate_transformation_mode", "half_pixel"},
-        {"mode", "nearest"},
-        {"nearest_mode", "round_prefer_floor"},
-        {"keep_aspect_ratio_policy", "stretch"}};
-    for (const auto& [name, text] : texts) {
-      if (a.string_or(name, text) == text) a.erase(name);
-    }
-    if (a.float_or("cubic_coeff_a", -0.75F) == -0.75F) a.erase("cubic_coeff_a");
-    if (a.float_or("extrapolation_value", 0) == 0) a.erase("extrapolation_value");
-    for (const char* name : {"exclude_outside", "antialias"}) {
-      if (a.int_or(name, 0) == 0) a.erase(name);
-    }
-  }
-
-  /// Conv's kernel_shape only repeats the weights' shape, and attributes at their default change
-  /// nothing.
-  static Attributes essential(const Node& n) {
-    Attributes a = n.attributes;
-    a.erase("kernel_shape");
-    if (a.int_or("group", 1) == 1) a.erase("group");
-    for (const char* name : {"ceil_mode", "storage_order", "count_include_pad"}) {
-      if (a.int_or(name, 0) == 0) a.erase(name);
-    }
-    if (n.op_type == "Resize") erase_resize_defaults(a);
-    if (n.op_type.rfind("Reduce", 0) == 0 && a.int_or("keepdims", 1) == 1) a.erase("keepdims");
-    if (a.int_or("noop_with_empty_axes", 0) == 0) a.erase("noop_with_empty_axes");
-    if (a.string_or("auto_pad", "NOTSET") == "NOTSET") a.erase("auto_pad");
-    for (const char* name : {"strides", "dilations"}) {
-      bool ones = true;
-      for (const std::int64_t x : a.ints_or(name, {})) ones = ones && x == 1;
-      if (ones) a.erase(name);
-    }
-    bool zeros = true;
-    for (const std::int64_t x : a.ints_or("pads", {})) zeros = zeros && x == 0;
-    if (zeros) a.erase("pads");
-    return a;
-  }
-
-  /// Clip's bounds as numbers, whether they are attributes or inputs.
   bool same_nodes(const Node& p, const Node& q, std::size_t i, std::size_t k) {
-    if (p.op_type != q.op_type || p.domain != q.domain || i != k) return false;
-    if (!assay::same(essential(p), essential(q))) return false;
+    if (i != k || !same_operator(p, q)) return false;
     const std::size_t n = std::max(p.inputs.size(), q.inputs.size());
     for (std::size_t j = 0; j < n; ++j) {
       if (!same(j < p.inputs.size() ? p.inputs[j] : ValueId{},
                 j < q.inputs.size() ? q.inputs[j] : ValueId{})) {
-        // Add and Mul are commutative and correctly rounded: the order changes no bit.
-        const bool swapped = (p.op_type == "Add" || p.op_type == "Mul") && n == 2 &&
-                             same(p.inputs[0], q.inputs[1]) && same(p.inputs[1], q.inputs[0]);
+        const bool swapped = commutes(p) && commutes(q) && same(p.inputs[0], q.inputs[1]) &&
+                             same(p.inputs[1], q.inputs[0]);
         return swapped;
       }
     }
@@ -110,19 +66,8 @@ class Matcher {
 
   const Graph& a_;
   const Graph& b_;
+  std::set<std::pair<ValueId, ValueId>> known_;
 };
-
-void add_shapes(const Graph& g, const Feeds& feeds, std::map<std::string, Shape>& shapes) {
-  std::set<std::string> all;
-  for (const NodeId n : g.node_ids()) {
-    for (const ValueId v : g.node(n).outputs) {
-      if (v.valid()) all.insert(g.name(v));
-    }
-  }
-  for (const auto& [name, t] : Executor(g, Precision::f32).run(feeds, nullptr, all))
-    shapes.emplace(name, t.shape());
-  for (const auto& [name, t] : feeds) shapes.emplace(name, t.shape());
-}
 
 }  // namespace
 
@@ -175,6 +120,27 @@ bool same_moves(const Graph& a, const Graph& b, const Feeds& like) {
                    Executor(b, Precision::cr).run(feeds).at(b.name(b.outputs()[0])));
 }
 
+std::set<ValueId> shape_values(const Graph& g) {
+  std::set<ValueId> known;
+  for (const NodeId n : g.topological_order()) {
+    const Node& node = g.node(n);
+    if (!node.domain.empty() || !node.captures.empty()) continue;
+    const bool all = std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) {
+      return !v.valid() || g.constant(v) != nullptr || known.count(v) != 0;
+    });
+    const bool random = node.op_type.rfind("Random", 0) == 0 || node.is("Bernoulli");
+    if (node.is("Shape") || node.is("Size") || (all && !random && !node.inputs.empty()))
+      known.insert(node.outputs.begin(), node.outputs.end());
+  }
+  return known;
+}
+
+bool only_shapes(const Graph& g) {
+  const auto known = shape_values(g);
+  return std::all_of(g.outputs().begin(), g.outputs().end(),
+                     [&](ValueId v) { return known.count(v) != 0 || g.constant(v) != nullptr; });
+}
+
 bool rounds_once(const Graph& fused) {
   for (const NodeId n : fused.node_ids()) {
     if (fused.node(n).attributes.has("rounding") &&
@@ -184,44 +150,30 @@ bool rounds_once(const Graph& fused) {
   return false;
 }
 
-std::map<std::string, Shape> value_shapes(const Region& r, const Feeds& feeds) {
-  std::map<std::string, Shape> shapes;
-  add_shapes(r.original, feeds, shapes);
-  add_shapes(r.plain, feeds, shapes);
-  return shapes;
-}
+namespace {
 
-std::optional<Graph> with_exact_constants(const Graph& plain, const NormalForm& original) {
-  if (original.linear.size() != 1) return std::nullopt;
-  const LinearTerm& t = original.linear[0];
-  Graph g = plain;
-  NodeId linear;
+void add_shapes(const Graph& g, const Feeds& feeds, RegionShapes& run) {
+  std::set<std::string> all;
   for (const NodeId n : g.node_ids()) {
-    const std::string& op = g.node(n).op_type;
-    if (op != "Conv" && op != "ConvTranspose" && op != "Gemm" && op != "MatMul") continue;
-    if (linear.valid()) return std::nullopt;
-    linear = n;
-  }
-  if (!linear.valid() || g.constant(g.node(linear).inputs[1]) == nullptr) return std::nullopt;
-  if (g.constant(g.node(linear).inputs[1])->shape() != t.weights.shape() ||
-      g.node(linear).attributes.int_or("transB", 0) != 0)
-    return std::nullopt;
-  Tensor w(DType::float64, t.weights.shape());
-  const auto stored = to_doubles(t.weights);
-  auto exact = w.mutable_data<double>();
-  for (std::int64_t c = 0; c < static_cast<std::int64_t>(t.coeff.size()); ++c) {
-    for (std::int64_t i = 0; i < weights_per_channel(t); ++i) {
-      const auto at = static_cast<std::size_t>(weight_index(t, c, i));
-      exact[at] = (t.coeff[static_cast<std::size_t>(c)] * Real(stored[at])).to_double();
+    for (const ValueId v : g.node(n).outputs) {
+      if (v.valid()) all.insert(g.name(v));
     }
   }
-  g.set_input(linear, 1, g.add_initializer(g.fresh_name("exact_weights"), w));
-  if (!g.node(linear).has_input(2)) return g;
-  Tensor b(DType::float64, Shape{static_cast<std::int64_t>(original.shift.size())});
-  auto shift = b.mutable_data<double>();
-  for (std::size_t c = 0; c < shift.size(); ++c) shift[c] = original.shift[c].to_double();
-  g.set_input(linear, 2, g.add_initializer(g.fresh_name("exact_bias"), b));
-  return g;
+  const auto values = Executor(g, Precision::f32).run(feeds, nullptr, all);
+  for (const auto& [name, t] : values) run.shapes.emplace(name, t.shape());
+  for (const auto& [name, t] : feeds) run.shapes.emplace(name, t.shape());
+  for (const ValueId v : shape_values(g)) {
+    if (v.valid() && values.count(g.name(v))) run.counts.emplace(g.name(v), values.at(g.name(v)));
+  }
+}
+
+}  // namespace
+
+RegionShapes value_shapes(const Region& r, const Feeds& feeds) {
+  RegionShapes run;
+  add_shapes(r.original, feeds, run);
+  add_shapes(r.plain, feeds, run);
+  return run;
 }
 
 }  // namespace assay

@@ -1,0 +1,20 @@
+// Composite operators as the small ones that define them, so that a fused operator and the nodes it
+// replaced are compared node by node.
+//
+//   LayerNormalization(x; w, b)  ->  d = x - mean(x);  d / sqrt(mean(d*d) + epsilon) * w + b
+//   Pow(x, 2)                    ->  x * x
+// and ReduceMean's axes counted from the end.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "runtime/graph.h"
+
+namespace assay {
+
+/// A copy of `g` with these operators written out. `shapes`: of the values, by name; those of new
+/// values are added. A node whose input's shape is not known stays.
+Graph expand_composites(const Graph& g, std::map<std::string, Shape>& shapes);
+
+}  // namespace assay
