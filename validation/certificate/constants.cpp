@@ -90,7 +90,8 @@ class Audit {
     const long double near = s.to_long_double();
     for (std::int64_t i = 0; i < weights_per_channel(o); ++i) {
       const auto at = static_cast<std::size_t>(weight_index(o, c, i));
-      if (plain && w[at] == stored[at]) {  // the common case of parts that no fold touched
+      // The common cases: parts that no fold touched, and zeros.
+      if ((plain && w[at] == stored[at]) || (w[at] == 0 && stored[at] == 0)) {
         ++result_.constants;
         continue;
       }

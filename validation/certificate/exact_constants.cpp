@@ -1,12 +1,20 @@
 #include "validation/certificate/exact_constants.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "validation/certificate/linear_term.h"
 
 namespace assay {
 namespace {
+
+template <class T>
+T rounded(long double x) {
+  if constexpr (std::is_same_v<T, dd>) {
+    return dd(static_cast<double>(x));
+  } else {
+    return static_cast<T>(x);
+  }
+}
 
 template <class T>
 T rounded(const Real& x) {
@@ -21,33 +29,43 @@ T rounded(const Real& x) {
 }
 
 /// A tensor of `level` with these elements.
-Tensor filled(
-    DType level, const Shape& shape,
-    const std::function<void(const std::function<void(std::size_t, const Real&)>&)>& each) {
+template <class Element>
+Tensor filled(DType level, const Shape& shape, Element&& element) {
   const auto make = [&]<class T>(T) {
     Tensor t(dtype_of<T>, shape);
-    const auto data = t.mutable_data<T>();
-    each([&](std::size_t at, const Real& x) { data[at] = rounded<T>(x); });
+    auto data = t.mutable_data<T>();
+    for (std::size_t i = 0; i < data.size(); ++i) data[i] = rounded<T>(element(i));
     return t;
   };
   if (level == DType::dd) return make(dd(0.0));
   return level == DType::float32 ? make(0.0F) : make(0.0);
 }
 
+/// Every weight times its factor: exact for dd, else a long double product, which is within 2^-62
+/// and so far inside what the radius of the level covers.
 Tensor exact_weights(const LinearTerm& o, bool transposed, DType level) {
   const auto stored = to_doubles(o.weights);
   const Shape& s = o.weights.shape();
   const Shape shape = transposed ? Shape{s[1], s[0]} : s;
-  return filled(level, shape, [&](const auto& put) {
-    for (std::int64_t c = 0; c < static_cast<std::int64_t>(o.coeff.size()); ++c) {
-      for (std::int64_t i = 0; i < weights_per_channel(o); ++i) {
-        const std::int64_t at = weight_index(o, c, i);
-        const std::int64_t to = transposed ? at % s[1] * s[0] + at / s[1] : at;
-        put(static_cast<std::size_t>(to),
-            weight_factor(o, c, i) * Real(stored[static_cast<std::size_t>(at)]));
+  std::vector<Real> exact;
+  std::vector<long double> near(stored.size());
+  if (level == DType::dd) exact.resize(stored.size());
+  for (std::int64_t c = 0; c < static_cast<std::int64_t>(o.coeff.size()); ++c) {
+    const long double scale = o.coeff[static_cast<std::size_t>(c)].to_long_double();
+    for (std::int64_t i = 0; i < weights_per_channel(o); ++i) {
+      const std::int64_t at = weight_index(o, c, i);
+      const auto to = static_cast<std::size_t>(transposed ? at % s[1] * s[0] + at / s[1] : at);
+      const double w = stored[static_cast<std::size_t>(at)];
+      if (level == DType::dd) {
+        exact[to] = weight_factor(o, c, i) * Real(w);
+      } else {
+        near[to] = static_cast<long double>(w) *
+                   (o.input_coeff.empty() ? scale : weight_factor(o, c, i).to_long_double());
       }
     }
-  });
+  }
+  if (level == DType::dd) return filled(level, shape, [&](std::size_t k) { return exact[k]; });
+  return filled(level, shape, [&](std::size_t k) { return near[k]; });
 }
 
 /// The fused side has the operator's own weights and no factor around them.
@@ -70,10 +88,8 @@ bool replace(Graph& g, const Segment& s, DType level) {
                                 exact_weights(s.original.linear[0], transposed, level)));
   if (!g.node(n).has_input(2) || s.fused.steps > 0) return false;
   const auto& shift = s.original.shift;
-  const Tensor b =
-      filled(level, Shape{static_cast<std::int64_t>(shift.size())}, [&](const auto& put) {
-        for (std::size_t c = 0; c < shift.size(); ++c) put(c, shift[c]);
-      });
+  const Tensor b = filled(level, Shape{static_cast<std::int64_t>(shift.size())},
+                          [&](std::size_t c) { return shift[c]; });
   g.set_input(n, 2, g.add_initializer(g.fresh_name("exact_bias"), b));
   return true;
 }
