@@ -127,6 +127,8 @@ class Writer {
                  .outputs = {codes}});
     const ValueId back = dequantize(stem, {codes, scale, zero}, {}, g_.value(v).type);
     for (const NodeId n : readers) {
+      const auto verdict = plan_.nodes.find(n);
+      if (verdict != plan_.nodes.end() && verdict->second.by_target) continue;
       const auto inputs = g_.node(n).inputs;
       for (std::size_t i = 0; i < inputs.size(); ++i) {
         if (inputs[i] == v) g_.set_input(n, i, back);

@@ -2,12 +2,12 @@
 //
 // A value is quantized when an integer operator reads it: QuantizeLinear and DequantizeLinear are
 // put between it and its readers, and every node that reads it then reads the dequantized value
-// (graph outputs keep the float value). So a Conv followed by Relu is quantized once, behind the
-// Relu, and the operands of an Add are both quantized; with mid rounding dropped, the Conv that
-// would run with the Add fused into it keeps its float result. Pools and operators that only move
-// data take part when what they produce is wanted quantized; those that copy values share one scale
-// with their input. Values keep their names; codes are called NAME_quantized, read back
-// NAME_dequantized.
+// (graph outputs keep the float value, and so does a node that the configuration's target refuses).
+// So a Conv followed by Relu is quantized once, behind the Relu, and the operands of an Add are
+// both quantized; with mid rounding dropped, the Conv that would run with the Add fused into it
+// keeps its float result. Pools and operators that only move data take part when what they produce
+// is wanted quantized; those that copy values share one scale with their input. Values keep their
+// names; codes are called NAME_quantized, read back NAME_dequantized.
 #pragma once
 
 #include <map>

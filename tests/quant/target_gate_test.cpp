@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "quant/lower.h"
 #include "quant/quantize.h"
 #include "runtime/error.h"
 #include "tests/support/quant_graphs.h"
@@ -60,6 +61,24 @@ TEST(TargetGate, AmctOnnxLeavesAddAndGlobalPoolingInFloat) {
   EXPECT_EQ(add.edit, "quantize one input and leave the other in float");
   EXPECT_NE(of(r, "g").reason.find("global_pooling is false"), std::string::npos);
   EXPECT_NE(of(r, "f").reason.find("amct-onnx has no row for Flatten"), std::string::npos);
+}
+
+/// x is quantized for the convolution; the Add that AMCT refuses still reads x itself, so that it
+/// is not made an integer operator afterwards.
+TEST(TargetGate, ARefusedLayerReadsFloat) {
+  const Graph g = net();
+  CalibrationTable t{.algorithm = "min-max"};
+  for (const ValueId v : g.value_ids())
+    t.ranges[g.name(v)] = {.chosen = {-1, 4}, .seen = {-1, 4}, .count = 1};
+  const auto addend = [&](const QuantConfig& config) {
+    const Graph q = quantize(g, t, config).graph;
+    return q.name(q.producer(q.find_value("a").value())->inputs[1]);
+  };
+  EXPECT_EQ(addend({}), "x_dequantized");
+  EXPECT_EQ(addend({.target = "amct-onnx"}), "x");
+  for (const LoweredNode& n : lower(quantize(g, t, {.target = "amct-onnx"}).graph).nodes)
+    EXPECT_EQ(n.lowered, n.op_type == "Conv" || n.op_type == "MaxPool" || n.op_type == "Gemm")
+        << n.node;
 }
 
 TEST(TargetGate, CaffesSumMayHaveBothInputsQuantized) {

@@ -92,6 +92,9 @@ std::function<int()> setup(CLI::App& app) {
   app.add_option("--skip", o.skip, "node, value or rule that is not fused, repeatable");
   app.add_option("--config", o.config, "quantization config (assay-quant-config/1)");
   app.add_option("--scheme", o.scheme, "activations: u8, s8 or mixed");
+  app.add_option("--target", o.target,
+                 "constraint table that quantization obeys (assay inspect --target)");
+  app.add_option("--product", o.product, "product of the target (id or name)");
   app.add_option("--profile", o.profile,
                  "numeric profile of the INT8 reference (default onnx-qdq)");
   app.add_option("--fused", o.fused,

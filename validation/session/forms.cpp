@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "quant/target.h"
 #include "runtime/executor.h"
 #include "runtime/file.h"
 #include "runtime/onnx/reader.h"
@@ -12,6 +13,8 @@ namespace {
 QuantConfig config_of(const ValidateOptions& o) {
   QuantConfig config;
   if (!o.config.empty()) config = parse_quant_config(read_file(o.config), o.config.string());
+  if (!o.target.empty()) config.target = find_front_end(o.target).name;
+  if (!o.product.empty()) config.product = o.product;
   if (o.scheme.empty()) return config;
   const auto scheme = parse_scheme(o.scheme);
   if (!scheme)
@@ -51,12 +54,14 @@ CalibrationTable calibrate(const Graph& g, const Dataset& data, const QuantConfi
   return calibrator.finish();
 }
 
-/// The original with the folds of the mode but not its fused operators: what is quantized. Every value keeps the original's name,
-/// so that each layer's loss can be measured, and ONNX tools see standard operators.
+/// The original with the folds of the mode but not its fused operators: what is quantized. Every
+/// value keeps the original's name, so that each layer's loss can be measured, and ONNX tools see
+/// standard operators.
 Graph folded(const Graph& original, const ValidateOptions& o) {
   std::string rules;
   for (const Rewrite* r : rules_of(o.mode)) {
-    if (r->stage == Stage::clean || r->stage == Stage::fold) rules += (rules.empty() ? "" : ",") + r->name;
+    if (r->stage == Stage::clean || r->stage == Stage::fold)
+      rules += (rules.empty() ? "" : ",") + r->name;
   }
   return rules.empty() ? original : fuse(original, {.mode = rules, .skip = o.skip}).graph;
 }

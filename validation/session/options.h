@@ -28,6 +28,8 @@ struct ValidateOptions {
   std::string mode = "all";
   std::vector<std::string> skip = {};
   std::string scheme = {};
+  std::string target = {};   ///< constraint table that Assay's quantizer obeys
+  std::string product = {};  ///< of the target
   std::string profile = "onnx-qdq";
   std::map<std::string, Shape> shapes = {};
   std::map<std::string, std::filesystem::path> inputs = {};  ///< --input NAME=FILE: one sample

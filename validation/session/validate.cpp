@@ -167,7 +167,8 @@ ValidateResult write_report(const Json& report, const std::vector<SampleRecord>&
 
 /// What identifies a run for --resume: everything but the place of its output.
 std::string run_key(const ValidateOptions& o, const Json& report) {
-  Json key{report["model"], report["data"], o.profile, o.scheme, o.shard, o.shards, o.skip};
+  Json key{report["model"], report["data"], o.profile, o.scheme, o.shard,
+           o.shards,        o.skip,         o.target,  o.product};
   for (const fs::path& p : {o.fused, o.quantized, o.config})
     key.push_back(p.empty() ? "" : sha256_of_file(p));
   return sha256(key.dump());

@@ -185,5 +185,26 @@ TEST(QuantizeTarget, WhatStaysInFloatIsListed) {
   EXPECT_EQ(assay_run({"quantize", model, "--target", "no", "-o", out}).code, 2);
 }
 
+TEST(ValidateTarget, CoverageListsWhatTheTableLeavesInFloat) {
+  const test::TempDir dir;
+  const std::string model = (source_dir() / "datasets/residual/residual.onnx").string();
+  const auto left = [&](const std::string& name, std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"validate", model, "--quiet", "-o",
+                                          (dir.path() / name).string()};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    EXPECT_EQ(assay_run(arguments).code, 0);
+    const Json report = read(dir.path() / name / "report.json");
+    return report.at("quantization").at("coverage").at("left_in_float");
+  };
+  EXPECT_EQ(left("free", {}).size(), 0U);
+  const Json bound = left("bound", {"--target", "amct-onnx", "--product", "atlas-a2"});
+  ASSERT_GE(bound.size(), 1U);
+  EXPECT_EQ(bound.at(0).at("node"), "add");
+  EXPECT_NE(bound.at(0).at("reason").get<std::string>().find("only one input is quantized"),
+            std::string::npos);
+  EXPECT_EQ(
+      assay_run({"validate", model, "--target", "no", "-o", (dir.path() / "x").string()}).code, 2);
+}
+
 }  // namespace
 }  // namespace assay
