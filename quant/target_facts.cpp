@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+
+#include "quant/value_origin.h"
 
 namespace assay {
 namespace {
@@ -51,53 +52,15 @@ Fact rank_fact(const Layer& l, std::size_t input, const std::string& what) {
 
 // ---- where a value comes from
 
-/// What a value rests on besides constants.
-struct Origin {
-  std::string changing = {};     ///< first changing source found; empty: none, a constant
-  bool only_overridable = true;  ///< every changing source is a stored value that callers override
-};
-
-bool changes_by_itself(const Node& node) {
-  static const std::set<std::string> types = {"Multinomial", "Bernoulli"};
-  return node.op_type.rfind("Random", 0) == 0 || types.count(node.op_type) != 0;
-}
-
-void note(Origin& o, const std::string& what, bool overridable) {
-  if (o.changing.empty()) o.changing = what;
-  o.only_overridable = o.only_overridable && overridable;
-}
-
-Origin origin_of(const Graph& g, ValueId start) {
-  Origin o;
-  std::set<ValueId> seen;
-  std::vector<ValueId> work = {start};
-  while (!work.empty()) {
-    const ValueId v = work.back();
-    work.pop_back();
-    if (!v.valid() || !seen.insert(v).second || g.constant(v) != nullptr) continue;
-    const Node* producer = g.producer(v);
-    if (producer == nullptr) {
-      const bool stored = g.value(v).initializer.defined();
-      note(o, fmt::format("'{}'{}", g.name(v), stored ? ", which the caller may override" : ""),
-           stored);
-      continue;
-    }
-    if (changes_by_itself(*producer)) note(o, describe(*producer), false);
-    work.insert(work.end(), producer->inputs.begin(), producer->inputs.end());
-    work.insert(work.end(), producer->captures.begin(), producer->captures.end());
-  }
-  return o;
-}
-
 bool is_constant(const Layer& l, std::size_t input) {
-  return l.node.has_input(input) && origin_of(l.graph(), l.node.inputs[input]).changing.empty();
+  return l.node.has_input(input) && origin_of(l.graph(), l.node.inputs[input]).constant();
 }
 
 Fact weight_dynamic(const Layer& l) {
   if (!l.node.has_input(1)) return unknown("the weight is absent");
   const Origin o = origin_of(l.graph(), l.node.inputs[1]);
   const std::string name = l.graph().name(l.node.inputs[1]);
-  if (o.changing.empty()) return known_flag(false, fmt::format("weight '{}' is constant", name));
+  if (o.constant()) return known_flag(false, fmt::format("weight '{}' is constant", name));
   return known_flag(true, fmt::format("weight '{}' is fed by {}", name, o.changing));
 }
 
@@ -106,7 +69,7 @@ Fact weight_dynamic(const Layer& l) {
 Fact two_variables(const Layer& l) {
   if (!l.node.has_input(1)) return known_flag(false, "there is one input");
   const Origin second = origin_of(l.graph(), l.node.inputs[1]);
-  const bool two = !is_constant(l, 0) && !second.changing.empty() && !second.only_overridable;
+  const bool two = !is_constant(l, 0) && !second.constant() && !second.only_overridable;
   return known_flag(two,
                     two ? fmt::format("both inputs are variable ({}; {})", place(l, 0), place(l, 1))
                         : "the inputs are not two variables");
