@@ -14,7 +14,8 @@ def verdicts(folder):
     for f in json.loads((Path(folder) / "report.json").read_text())["fusions"]:
         r = f.get("rounding") or {}
         size = f"largest difference {r['max_abs']:.3g}, {r['bound_usage']:.3f} of the bound" if "max_abs" in r else ""
-        print(f"{f['verdict']}  {f['output']}  {', '.join(f['nodes'])}: {size or f.get('reason', '')}")
+        bits = f"bits {f['proof']['bits']}" if "bits" in f["proof"] else ""
+        print(f"{f['verdict']}  {f['output']}  {', '.join(f['nodes'])}: {size or bits or f.get('reason', '')}")
         if (f.get("constants") or {}).get("rounded"):
             c = f["constants"]
             print(f"    constants: {c['rounded']} of {c['count']} rounded, by at most {c['max_ulp']:.4f} ULP")
