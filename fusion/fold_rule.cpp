@@ -35,7 +35,7 @@ void build_fold(RuleContext& ctx, const Match&) {
 std::vector<std::string> weight_refusals() {
   return {"second reader",       "inner graph output", "captured by a subgraph", "weight not constant",
           "caller-fed weight",   "shared weight",      "dtype",                  "rank",
-          "bias shape",          "non-finite result"};
+          "bias shape",          "non-finite result",  "AMCT: not quantizable by its table"};
 }
 
 std::vector<std::string> batch_norm_refusals() {
