@@ -3,6 +3,7 @@
 // The difference is taken in wide integers (uint8 3 with zero point 5 is -2). One scale per tensor,
 // per entry of `axis`, or per block of `block_size` along it. Codes: 8 and 16 bits, and int32.
 #include "runtime/numeric/quantize.h"
+#include "runtime/ops/support/bound.h"
 #include "runtime/ops/support/quantize_axis.h"
 
 namespace assay {
@@ -88,8 +89,26 @@ void eval(EvalContext& c) {
   }
 }
 
+/// The radius of the codes times the scale, and one rounding.
+void bound(BoundContext& c) {
+  const ops::Radius r(c, 0);
+  const auto y = to_doubles(c.outputs[0]);
+  const auto scales = to_doubles(c.inputs[1]);
+  const ScaleLayout layout(c.inputs[0].shape(), c.inputs[1].shape(),
+                           c.node->attributes.int_or("axis", 1),
+                           c.node->attributes.int_or("block_size", 0));
+  auto out = ops::new_radius(c);
+  layout.for_each_run([&](std::int64_t first, std::int64_t last, std::int64_t k) {
+    for (std::int64_t i = first; i < last; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      out[at] =
+          ops::outward(r[i] * scales[static_cast<std::size_t>(k)] + ops::own_error(c, y[at], 1));
+    }
+  });
+}
+
 const RegisterOp registered{
-    {.type = "DequantizeLinear", .since = 10, .infer = infer, .eval = eval}};
+    {.type = "DequantizeLinear", .since = 10, .infer = infer, .eval = eval, .bound = bound}};
 
 }  // namespace
 }  // namespace assay

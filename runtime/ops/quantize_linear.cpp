@@ -7,10 +7,15 @@
 // block of `block_size` along it. Codes: uint8, int8, uint16, int16 (others are not stored).
 #include "runtime/integer_stats.h"
 #include "runtime/numeric/quantize.h"
+#include "runtime/ops/support/bound.h"
 #include "runtime/ops/support/quantize_axis.h"
 
 namespace assay {
 namespace {
+
+using ops::new_radius;
+using ops::outward;
+using ops::Radius;
 
 DType code_type(const InferContext& c) {
   if (c.has_input(2) && c.input(2).dtype != DType::undefined) return c.input(2).dtype;
@@ -118,7 +123,36 @@ void eval(EvalContext& c) {
   }
 }
 
-const RegisterOp registered{{.type = "QuantizeLinear", .since = 10, .infer = infer, .eval = eval}};
+/// Codes are monotone in x: the radius is how many codes lie between those of x - r and x + r. An
+/// exact x has an exact code.
+void bound(BoundContext& c) {
+  const Radius r(c, 0);
+  const auto x = to_doubles(c.inputs[0]);
+  const auto scales = to_doubles(c.inputs[1]);
+  const auto zeros = zero_points(c.inputs.size() > 2 ? c.inputs[2] : Tensor(), c.inputs[1]);
+  const CodeRange range = code_range(c.outputs[0].dtype());
+  const ScaleLayout layout(c.inputs[0].shape(), c.inputs[1].shape(),
+                           c.node->attributes.int_or("axis", 1),
+                           c.node->attributes.int_or("block_size", 0));
+  auto out = new_radius(c);
+  if (r.exact()) return;
+  layout.for_each_run([&](std::int64_t first, std::int64_t last, std::int64_t k) {
+    const double scale = scales[static_cast<std::size_t>(k)];
+    const std::int64_t zp = zeros[static_cast<std::size_t>(k)];
+    for (std::int64_t i = first; i < last; ++i) {
+      const auto at = static_cast<std::size_t>(i);
+      const double reach = r[i] == 0 ? 0.0 : outward(r[i]) + 0x1p-50 * std::fabs(x[at]);
+      const auto code = [&](double v) {
+        return static_cast<double>(code_of(v / scale, zp, range));
+      };
+      const double here = code(x[at]);
+      out[at] = std::max(code(x[at] + reach) - here, here - code(x[at] - reach));
+    }
+  });
+}
+
+const RegisterOp registered{
+    {.type = "QuantizeLinear", .since = 10, .infer = infer, .eval = eval, .bound = bound}};
 
 }  // namespace
 }  // namespace assay

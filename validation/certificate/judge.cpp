@@ -11,6 +11,7 @@
 #include "validation/certificate/hostile.h"
 #include "validation/certificate/kernel_check.h"
 #include "validation/certificate/measure.h"
+#include "validation/certificate/quantizer_change.h"
 #include "validation/certificate/recipe.h"
 #include "validation/certificate/refold.h"
 #include "validation/certificate/resolution.h"
@@ -69,24 +70,52 @@ class Judge {
     } else if (only_shapes(r_.original) && only_shapes(r_.plain)) {
       set("E0");
       c_.proof = {{"algebra", "both sides depend only on the shapes of their inputs"}};
-    } else {
-      prove();
+    } else if (!changed_quantization()) {
+      prove(r_);
     }
     proved_ = !c_.labels.empty();
   }
 
-  void prove() {
-    const RegionShapes run = value_shapes(r_, feeds_[0]);
+  /// E3: without some of its quantizers the original is the fused function.
+  bool changed_quantization() {
+    for (const auto& drop : possible_drops(r_)) {
+      Region apart = r_;
+      apart.original = without_quantizers(r_.original, drop);
+      const RegionShapes run = value_shapes(apart, feeds_[0]);
+      const bool same = isomorphic(apart.original, apart.plain);
+      equal_ = same ? Equivalence{.proved = true}
+                    : prove_equal(apart.original, apart.plain, run, {.own = own_});
+      if (!equal_.proved) continue;
+      apart_ = std::move(apart);
+      const QuantizerCheck check = check_dropped(r_.original, drop, feeds_);
+      if (!same) accept_proof(run);
+      set("E3");
+      c_.proof["quantization"] = check.json;
+      if (!check.inside) {
+        set("E5", "the original leaves the interval of the dropped quantizers");
+        c_.witness = check.witness;
+      }
+      return true;
+    }
+    return false;
+  }
+
+  void prove(const Region& r) {
+    const RegionShapes run = value_shapes(r, feeds_[0]);
     // Constants that nodes compute count as exact expressions first, then as stored.
-    equal_ = prove_equal(r_.original, r_.plain, run, {.own = own_});
+    equal_ = prove_equal(r.original, r.plain, run, {.own = own_});
     if (!equal_.proved)
-      equal_ = prove_equal(constants_folded(r_.original), constants_folded(r_.plain), run,
-                           {.own = own_});
+      equal_ =
+          prove_equal(constants_folded(r.original), constants_folded(r.plain), run, {.own = own_});
     if (!equal_.proved) {
       c_.proof = {{"algebra", "no proof: " + equal_.mismatch}};
       c_.constants = nullptr;
       return;
     }
+    accept_proof(run);
+  }
+
+  void accept_proof(const RegionShapes& run) {
     ConstantsAudit all;
     for (const Segment& s : equal_.segments) merge(all, s.audit);
     c_.proof = {
@@ -160,7 +189,8 @@ class Judge {
   // ---- on inputs
 
   void numbers() {
-    const Measured m = measure(r_, equal_.segments, feeds_, own_);
+    const Region& r = apart_ ? *apart_ : r_;
+    const Measured m = measure(r, equal_.segments, feeds_, own_);
     if (!m.missing.empty()) {
       c_.proof["radius"] = "no bound for " + m.missing;
       if (!proved_) set("U", no_proof() + "; no bound for " + m.missing);
@@ -169,7 +199,7 @@ class Judge {
     c_.rounding = m.rounding_json();
     c_.scaling = m.scaling_json();
     c_.domain = m.domain;
-    c_.witness = m.witness;
+    if (c_.witness.is_null()) c_.witness = m.witness;
     if (proved_) {
       judge_proved(m);
     } else {
@@ -223,6 +253,7 @@ class Judge {
   const CertifyOptions& options_;
   FusionCertificate c_;
   Equivalence equal_;
+  std::optional<Region> apart_;  ///< E3: without the quantizers that the fused side lacks
   bool proved_ = false;
 };
 

@@ -226,7 +226,8 @@ TEST(Certify, WithoutARadiusNothingIsDecidedByNumbers) {
   net.constant("m", f32({1}, {0})).constant("v", f32({1}, {1}));
   Net other("y = Conv(x, W)", 15);
   other.input("x", {2, 1, 1, 2}).constant("W", f32({1, 1, 1, 1}, {0.7F}));
-  const auto list = judge_file(net.build(), other.build(), {{"x", f32({2, 1, 1, 2}, {1, 3, 5, 7})}});
+  const auto list =
+      judge_file(net.build(), other.build(), {{"x", f32({2, 1, 1, 2}, {1, 3, 5, 7})}});
   ASSERT_EQ(list.size(), 1U);
   EXPECT_NE(list[0].proof["radius"].get<std::string>().find("no bound"), std::string::npos);
 }
