@@ -14,7 +14,7 @@ using Json = nlohmann::ordered_json;
 constexpr const char* defaults = R"({
  "schema": "assay-gates/1",
  "gates": [
-  {"id": "fusion-equivalent", "select": "fusions", "field": "verdict", "op": "in", "value": ["E0", "E1", "E2", "E3", "E4", "U"]},
+  {"id": "fusion-equivalent", "select": "fusions", "field": "verdict", "op": "in", "value": ["E0", "E1", "E2", "E3", "U"]},
   {"id": "fused-top1", "select": "accuracy.metrics[name=top1]", "field": "drop.fused", "op": "<=", "value": 0.001, "test": "mcnemar", "alpha": 0.05},
   {"id": "int8-top1", "select": "accuracy.metrics[name=top1]", "field": "drop.int8", "op": "<=", "value": 0.01, "test": "mcnemar", "alpha": 0.05},
   {"id": "onednn-int8-codes", "select": "quantization.layers", "field": "onednn.mismatches", "op": "==", "value": 0}

@@ -63,7 +63,7 @@ void bound(BoundContext& c) {
   const double unit = target_unit(c, to);
   const double tiny = to == DType::float16 && c.unit >= 0x1p-24 ? 0x1p-24 : c.tiny;
   bound_exact(c);
-  const auto y = c.outputs[0].data<double>();
+  const auto y = to_doubles(c.outputs[0]);
   const auto out = c.result[0].mutable_data<double>();
   for (std::size_t i = 0; i < out.size(); ++i) {
     const double passed = exact ? 0.0 : c.radii[0].data<double>()[i];

@@ -35,7 +35,7 @@ void eval(EvalContext& c) {
 /// The radius of the element that was chosen; a condition is exact.
 void bound(BoundContext& c) {
   const std::array<Shape, 3> shapes{c.inputs[0].shape(), c.inputs[1].shape(), c.inputs[2].shape()};
-  const auto p = c.inputs[0].data<double>();
+  const auto p = to_doubles(c.inputs[0]);
   const Radius a(c, 1), b(c, 2);
   double* out = new_radius(c).data();
   for_each_run(c.outputs[0].shape(), shapes, [&](const Run& r) {

@@ -46,6 +46,10 @@ Graph built(const std::string& lines, const Pair& p, std::uint64_t seed) {
   constant("T", drawn(seed + 6, {p.x.back()}, -1, 1));
   constant("P1", i64({0, 0, 1, 1, 0, 0, 1, 1}));
   constant("PB", i64({0, 0, 2, 2, 0, 0, 0, 0}));
+  constant("qs", Tensor::scalar(0.05F));
+  constant("qt", Tensor::scalar(0.07F));
+  constant("qz", Tensor::scalar<std::int8_t>(3));
+  constant("qy", Tensor::scalar<std::int8_t>(4));
   constant("one", Tensor::scalar(1.0F));
   constant("zero", Tensor::scalar(0.0F));
   constant("six", Tensor::scalar(6.0F));
@@ -101,6 +105,23 @@ std::vector<Kind> structure_kinds() {
            "c = Conv(x, W)\ny = Add(c, K)"),
       both("order_of_scale_and_shift", "m = Mul(x, K)\ny = Add(m, one)",
            "a = Add(x, one)\ny = Mul(a, K)"),
+      both("inner_quantizer_dropped",
+           "c = Conv(x, W)\nq = QuantizeLinear(c, qs, qz)\nd = DequantizeLinear(q, qs, qz)\na = "
+           "Mul(d, K)\ny = QuantizeLinear(a, qt, qz)",
+           "c = Conv(x, W)\nm = Mul(c, K)\ny = QuantizeLinear(m, qt, qz)"),
+      both("zero_point_off",
+           "c = Conv(x, W)\nq = QuantizeLinear(c, qs, qz)\nd = DequantizeLinear(q, qs, qz)\na = "
+           "Mul(d, K)\ny = QuantizeLinear(a, qt, qz)",
+           "c = Conv(x, W)\nm = Mul(c, K)\ny = QuantizeLinear(m, qt, qy)"),
+      both("quantizer_scale_off",
+           "c = Conv(x, W)\nq = QuantizeLinear(c, qs, qz)\nd = DequantizeLinear(q, qs, qz)\na = "
+           "Mul(d, K)\ny = QuantizeLinear(a, qt, qz)",
+           "c = Conv(x, W)\nm = Mul(c, K)\ny = QuantizeLinear(m, qs, qz)"),
+      both("dequantizer_zero_point_off",
+           "c = Conv(x, W)\nq = QuantizeLinear(c, qs, qz)\nd = DequantizeLinear(q, qs, qz)\na = "
+           "Mul(d, K)\ny = QuantizeLinear(a, qt, qz)",
+           "c = Conv(x, W)\nq = QuantizeLinear(c, qs, qz)\nd = DequantizeLinear(q, qs, qy)\n"
+           "m = Mul(d, K)\ny = QuantizeLinear(m, qt, qz)"),
       both("norm_epsilon", "y = LayerNormalization<epsilon=1e-5>(x, S, T)",
            "y = LayerNormalization<epsilon=1e-3>(x, S, T)"),
       both("norm_without_shift", "y = LayerNormalization(x, S, T)", "y = LayerNormalization(x, S)"),
