@@ -9,6 +9,7 @@
 
 #include "runtime/numeric/parallel.h"
 #include "runtime/onnx/writer.h"
+#include "tests/random_graphs/faults.h"
 #include "tests/random_graphs/properties.h"
 
 namespace assay::testing {
@@ -18,6 +19,8 @@ struct Options {
   std::uint64_t first = 1;
   std::uint64_t count = 10000;
   std::string set = {};
+  bool faults = true;
+  bool only_faults = false;
   bool show = false;
 };
 
@@ -29,6 +32,15 @@ int run(const Options& o) {
       const RandomGraph r = random_graph(seed);
       ++counts.graphs;
       if (o.show) write_onnx(r.graph, "seed" + std::to_string(seed) + ".onnx");
+      if (o.faults) {
+        std::string text;
+        const auto caught = fault_is_caught(r, seed, counts, text);
+        if (caught && !*caught) {
+          ++failures;
+          std::cout << "seed " << seed << " not caught: " << text << '\n';
+        }
+      }
+      if (o.only_faults) continue;
       for (const std::string& mode : o.set.empty() ? sets_for(r) : std::vector{o.set}) {
         for (const std::string& trouble : check(r, mode, counts)) {
           ++failures;
@@ -53,6 +65,8 @@ int main(int argc, char** argv) {
   app.add_option("--count", o.count, "number of graphs");
   app.add_option("--seed", o.first, "first seed");
   app.add_option("--set", o.set, "one set instead of all");
+  app.add_flag("--only-faults", o.only_faults, "inject faults, check nothing else");
+  app.add_flag("!--no-faults", o.faults, "inject no faults");
   app.add_flag("--show", o.show, "write each original to seedN.onnx");
   CLI11_PARSE(app, argc, argv);
   assay::set_num_threads(1);  // the graphs are tiny
