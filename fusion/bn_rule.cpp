@@ -28,13 +28,16 @@ std::optional<Decline> plan_bn_step(RuleContext& ctx, const Match& match, Affine
   if (const Decline* why = declined(before)) return *why;
   const std::int64_t rank = ctx.rank(ctx.node(bn).outputs[0]);
   const DType dtype = ctx.constant(ctx.node(bn).inputs[1])->dtype();
+  const auto operand = aligned_operand(ctx, match.root, match.value("k"), rank);
+  if (const Decline* why = declined(operand)) return *why;
   const auto k =
-      per_channel(*ctx.constant(match.value("k")),
+      per_channel(std::get<Tensor>(operand),
                   {.dtype = dtype, .rank = rank, .channels = channels, .from_end = rank - 1});
   if (const Decline* why = declined(k)) return *why;
   const ExactAffine steps = std::get<ExactAffine>(before).then(
       AffineStep{.kind = kind, .gamma = std::get<std::vector<double>>(k)});
-  if (const auto why = steps.undefined_at(channels)) return Decline{*why};
+  if (const auto why = steps.undefined_at(channels))
+    return Decline{*why, "correct the parameters of the normalization"};
   // γ and β of the first step go through the later ones.
   const AffineStep& first = steps.steps().front();
   const ExactAffine later(std::vector<AffineStep>(steps.steps().begin() + 1, steps.steps().end()));
@@ -46,7 +49,8 @@ std::optional<Decline> plan_bn_step(RuleContext& ctx, const Match& match, Affine
               map_bias(tensor(first.beta), later, channels, dtype), steps};
   for (const Tensor* t : {&plan.gamma, &plan.beta}) {
     if (const auto why = not_finite(*t))
-      return Decline{"the new parameter of BatchNormalization is not finite: " + *why};
+      return Decline{"the new parameter of BatchNormalization is not finite: " + *why,
+                     "correct the parameters of the normalization"};
   }
   ctx.scratch = std::move(plan);
   return std::nullopt;
@@ -66,10 +70,13 @@ void build_bn_step(RuleContext& ctx, const Match& match) {
   ctx.add(std::move(node));
 }
 
-std::vector<std::string> bn_step_refusals() {
-  return {"second reader", "inner graph output", "captured by a subgraph", "non-constant parameter",
-          "training mode", "extra outputs",      "broadcast shape",        "dtype",
-          "division by 0", "non-finite result",  "caller-fed operand"};
+std::vector<std::string> bn_step_refusals(bool divides) {
+  std::vector<std::string> list = {
+      "second reader",     "inner graph output", "captured by a subgraph", "non-constant parameter",
+      "training mode",     "extra outputs",      "broadcast shape",        "dtype",
+      "non-finite result", "caller-fed operand"};
+  if (divides) list.emplace_back("division by 0");
+  return list;
 }
 
 }  // namespace assay

@@ -9,7 +9,7 @@ namespace assay {
 /// context.
 std::optional<Decline> plan_bn_step(RuleContext& ctx, const Match& match, AffineStep::Kind kind);
 void build_bn_step(RuleContext& ctx, const Match& match);
-std::vector<std::string> bn_step_refusals();
+std::vector<std::string> bn_step_refusals(bool divides);
 
 /// Number of channels of a BatchNormalization from its constant γ; -1 when γ is not constant.
 std::int64_t bn_channels(const RuleContext& ctx, NodeId bn);

@@ -60,7 +60,7 @@ std::optional<Decline> size_refusal(const Graph& g, NodeId n, const std::vector<
     if (t != nullptr) bytes += t->bytes();
   }
   for (const TensorType& t : infer_node(g, n, types, inputs, Precision::cr)) {
-    if (!t.known()) return Decline{"the size of a result is not known before running"};
+    if (!t.known()) return Decline{"the size of a result is not known before running", "fix the sizes that it is computed from"};
     // Sizes are multiplied in floating point here, because a hostile shape overflows integers.
     double wanted = static_cast<double>(size_of(t.dtype));
     for (const std::int64_t d : *t.dims) wanted *= static_cast<double>(d);
@@ -90,11 +90,11 @@ const Tensor* ConstantValues::get(const Graph& g, ValueId v) {
 
 std::optional<Decline> ConstantValues::refusal(const Graph& g, NodeId n) {
   const Node& node = g.node(n);
-  if (may_differ_between_runs(node)) return Decline{"operator " + node.op_type + " is not deterministic"};
-  if (holds_codes(node)) return Decline{"operator " + node.op_type + " holds the codes of a quantized graph"};
-  if (has_subgraph(node)) return Decline{"operator " + node.op_type + " has a subgraph"};
+  if (may_differ_between_runs(node)) return Decline{"operator " + node.op_type + " is not deterministic", "store the value as an initializer"};
+  if (holds_codes(node)) return Decline{"operator " + node.op_type + " holds the codes of a quantized graph", "store the quantized value as an initializer, if its scale is to be given up"};
+  if (has_subgraph(node)) return Decline{"operator " + node.op_type + " has a subgraph", "take the branch out of the subgraph"};
   if (find_op(node.domain, node.op_type, g.opset(node.domain)) == nullptr) {
-    return Decline{"operator " + node.op_type + " is unknown at opset " + std::to_string(g.opset(node.domain))};
+    return Decline{"operator " + node.op_type + " is unknown at opset " + std::to_string(g.opset(node.domain)), "store the value as an initializer"};
   }
   std::vector<const Tensor*> inputs;
   for (const ValueId v : node.inputs) inputs.push_back(get(g, v));

@@ -33,15 +33,25 @@ void build_fold(RuleContext& ctx, const Match&) {
 }
 
 std::vector<std::string> weight_refusals() {
-  return {"second reader",       "inner graph output", "captured by a subgraph", "weight not constant",
-          "caller-fed weight",   "shared weight",      "dtype",                  "rank",
-          "bias shape",          "non-finite result",  "AMCT: not quantizable by its table"};
+  return {"second reader",
+          "inner graph output",
+          "captured by a subgraph",
+          "weight not constant",
+          "caller-fed weight",
+          "shared weight",
+          "dtype",
+          "rank",
+          "non-finite result",
+          "bias not constant",
+          "bias shape",
+          "AMCT: not quantizable by its table"};
 }
 
 std::vector<std::string> batch_norm_refusals() {
   auto list = weight_refusals();
-  for (const char* more : {"non-constant parameter", "parameter length", "training mode", "extra outputs", "spatial=0 (opset < 9)",
-                           "variance + epsilon not positive"}) {
+  for (const char* more :
+       {"non-constant parameter", "parameter length", "training mode", "extra outputs",
+        "spatial=0 (opset < 9)", "variance + epsilon not positive"}) {
     list.emplace_back(more);
   }
   return list;

@@ -15,15 +15,15 @@ std::variant<Decline, std::optional<float>> bound_input(const RuleContext& ctx, 
     return Decline{"Clip bound " + name + " is not constant", "make " + name + " an initializer"};
   if (t->numel() != 1)
     return Decline{"Clip bound " + name + " has shape " + to_string(t->shape()) +
-                   ", expected a scalar"};
+                   ", expected a scalar", "store it as a scalar"};
   if (t->dtype() != DType::float32 && t->dtype() != DType::float64) {
-    return Decline{"Clip bound " + name + " is " + to_string(t->dtype()) + ", expected float32"};
+    return Decline{"Clip bound " + name + " is " + to_string(t->dtype()) + ", expected float32", "store it as float32"};
   }
   const double bound = to_doubles(*t)[0];
   const auto stored = static_cast<float>(bound);
   if (!(static_cast<double>(stored) == bound)) {
     return Decline{"Clip bound " + name + " = " + std::to_string(bound) +
-                   " is not a float32 number"};
+                   " is not a float32 number", "round it to float32"};
   }
   return std::optional<float>{stored};
 }

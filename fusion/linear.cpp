@@ -49,7 +49,8 @@ std::optional<Decline> wrong_rank(const LinearOp& op, const Node& node) {
   const bool convolution = op.kind == Kind::conv || op.kind == Kind::conv_transpose;
   if (convolution ? rank >= 3 && rank <= 5 : rank == 2) return std::nullopt;
   return Decline{"weight of " + node.op_type + " has rank " + std::to_string(rank) + ", expected " +
-                 (convolution ? "3 to 5" : "2")};
+                     (convolution ? "3 to 5" : "2"),
+                 convolution ? "use 1 to 3 spatial axes" : "store the weight as a matrix"};
 }
 
 void set_sizes(LinearOp& op, const RuleContext& ctx, const Node& node) {
@@ -85,7 +86,8 @@ std::optional<Decline> read_bias(LinearOp& op, const RuleContext& ctx, const Nod
   const Tensor& b = *ctx.constant(op.bias_value);
   if (b.dtype() != op.weight.dtype()) {
     return Decline{"bias " + named(ctx.graph(), op.bias_value) + " is " + to_string(b.dtype()) +
-                   ", the weight is " + to_string(op.weight.dtype())};
+                       ", the weight is " + to_string(op.weight.dtype()),
+                   "store both in one type"};
   }
   const bool row =
       b.numel() == op.channels && (b.shape().rank() == 0 || b.shape()[-1] == op.channels);
@@ -121,7 +123,8 @@ std::optional<Decline> bn_mode(const RuleContext& ctx, const Node& node) {
   }
   if (opset < 9 && node.attributes.int_or("spatial", 1) == 0) {
     return Decline{
-        "BatchNormalization has spatial=0: its statistics are per element, not per channel"};
+        "BatchNormalization has spatial=0: its statistics are per element, not per channel",
+        "convert the model to opset 9 or later, which has one number per channel only"};
   }
   return std::nullopt;
 }
@@ -208,14 +211,16 @@ std::variant<Decline, LinearOp> as_linear(const RuleContext& ctx, NodeId n) {
   const auto kind = kind_of(node);
   if (!kind) return Decline{};
   LinearOp op{.node = n, .kind = *kind};
-  if (!node.has_input(1)) return Decline{"the weight of " + describe(node) + " is absent"};
+  if (!node.has_input(1))
+    return Decline{"the weight of " + describe(node) + " is absent", "give the node a weight"};
   op.weight_value = node.inputs[1];
   if (auto why = unfit_weight(ctx, op.weight_value, "weight")) return *why;
   if (auto why = shared_weight(ctx, op.weight_value)) return *why;
   op.weight = *ctx.constant(op.weight_value);
   if (op.weight.dtype() != DType::float32 && op.weight.dtype() != DType::float64) {
     return Decline{"weight " + named(ctx.graph(), op.weight_value) + " is " +
-                   to_string(op.weight.dtype()) + ", expected float32 or float64"};
+                       to_string(op.weight.dtype()) + ", expected float32 or float64",
+                   "store the weight as float32"};
   }
   if (auto why = wrong_rank(op, node)) return *why;
   set_sizes(op, ctx, node);
@@ -230,8 +235,9 @@ std::variant<Decline, ExactAffine> batch_norm_steps(const RuleContext& ctx, Node
   const Graph& g = ctx.graph();
   if (auto why = bn_mode(ctx, node)) return *why;
   if (node.inputs.size() < 5)
-    return Decline{"BatchNormalization has " + std::to_string(node.inputs.size()) +
-                   " inputs, expected 5"};
+    return Decline{
+        "BatchNormalization has " + std::to_string(node.inputs.size()) + " inputs, expected 5",
+        "give scale, B, input_mean and input_var"};
   const FoldOrigin* const known = ctx.origin(node.inputs[1]);
   if (known != nullptr && !known->source.defined() &&
       static_cast<std::int64_t>(known->steps->steps().front().gamma.size()) == channels) {
@@ -249,7 +255,8 @@ std::variant<Decline, ExactAffine> batch_norm_steps(const RuleContext& ctx, Node
     }
     if (t->dtype() != DType::float32 && t->dtype() != DType::float64) {
       return Decline{"parameter " + named(g, v) + " is " + to_string(t->dtype()) +
-                     ", expected float32 or float64"};
+                         ", expected float32 or float64",
+                     "store it as float32"};
     }
     if (t->shape().rank() != 1 || t->numel() != channels) {
       return Decline{"parameter " + named(g, v) + " has shape " + to_string(t->shape()) +
@@ -260,7 +267,8 @@ std::variant<Decline, ExactAffine> batch_norm_steps(const RuleContext& ctx, Node
   }
   step.epsilon = static_cast<double>(node.attributes.float_or("epsilon", 1e-5F));
   ExactAffine steps({std::move(step)});
-  if (const auto why = steps.undefined_at(channels)) return Decline{describe(node) + ": " + *why};
+  if (const auto why = steps.undefined_at(channels))
+    return Decline{describe(node) + ": " + *why, "correct the parameter"};
   return steps;
 }
 
@@ -275,8 +283,9 @@ ChannelTarget channel_target(const LinearOp& op) {
 std::variant<Decline, std::vector<double>> per_channel(const Tensor& k, const ChannelTarget& to) {
   const Shape& s = k.shape();
   if (k.dtype() != to.dtype) {
-    return Decline{"the constant is " + to_string(k.dtype()) + ", the weight is " +
-                   to_string(to.dtype)};
+    return Decline{
+        "the constant is " + to_string(k.dtype()) + ", the weight is " + to_string(to.dtype),
+        "store the constant as " + to_string(to.dtype)};
   }
   if (to.rank < 0 ? s.rank() > 1 : s.rank() > to.rank) {
     return Decline{"the constant has shape " + to_string(s) +
@@ -294,6 +303,25 @@ std::variant<Decline, std::vector<double>> per_channel(const Tensor& k, const Ch
                    "give it the shape " + per + "]"};
   }
   return to_doubles(k);
+}
+
+std::variant<Decline, Tensor> aligned_operand(const RuleContext& ctx, NodeId n, ValueId k,
+                                              std::int64_t rank) {
+  const Tensor& t = *ctx.constant(k);
+  const Node& node = ctx.node(n);
+  if (ctx.graph().opset() >= 7 || !node.attributes.has("axis") || t.numel() == 1) return t;
+  const std::int64_t axis = node.attributes.int_or("axis", 0);
+  const std::int64_t behind = rank - axis - t.shape().rank();
+  if (rank < 0 || axis < 0 || behind < 0) {
+    return Decline{describe(node) + " has axis = " + std::to_string(axis) +
+                       " for an operand of shape " + to_string(t.shape()) +
+                       " and an output of rank " +
+                       (rank < 0 ? std::string("unknown") : std::to_string(rank)),
+                   "convert the model to opset 7"};
+  }
+  std::vector<std::int64_t> dims = t.shape().vec();
+  dims.insert(dims.end(), static_cast<std::size_t>(behind), 1);
+  return t.reshaped(Shape(dims));
 }
 
 std::variant<Decline, Folded> fold_behind(const RuleContext& ctx, const LinearOp& op,

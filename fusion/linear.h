@@ -60,6 +60,11 @@ ChannelTarget channel_target(const LinearOp& op);
 /// that and does not enlarge the output.
 std::variant<Decline, std::vector<double>> per_channel(const Tensor& k, const ChannelTarget& to);
 
+/// The constant operand `k` of an Add, Sub, Mul or Div of rank `rank`, in the shape that aligns from
+/// the right: before opset 7 an attribute says at which axis of the first operand it begins.
+std::variant<Decline, Tensor> aligned_operand(const RuleContext& ctx, NodeId n, ValueId k,
+                                              std::int64_t rank);
+
 struct Folded {
   LinearOp op;
   Tensor weight;

@@ -61,7 +61,8 @@ class Matcher {
   bool match_value(const Pattern& p, ValueId v, const Next& next) {
     if (!v.valid()) return false;
     switch (p.kind) {
-      case Pattern::Kind::any: return bind(p.capture, v, next);
+      case Pattern::Kind::any:
+        return !(p.hard && is_constant_(v)) && bind(p.capture, v, next);
       case Pattern::Kind::constant: return match_constant(p, v, next);
       case Pattern::Kind::either:
         for (const Pattern& one : p.inputs) {
@@ -146,6 +147,10 @@ Pattern op(const std::string& types, const std::string& capture, std::vector<Pat
 }
 
 Pattern any(const std::string& capture) { return {.kind = Pattern::Kind::any, .capture = capture}; }
+
+Pattern variable(const std::string& capture) {
+  return {.kind = Pattern::Kind::any, .capture = capture, .hard = true};
+}
 
 Pattern constant(const std::string& capture) { return {.kind = Pattern::Kind::constant, .capture = capture}; }
 

@@ -24,13 +24,16 @@ struct Pattern {
   std::vector<Pattern> inputs = {};     ///< op: inputs by position (further inputs are free); either: alternatives
   bool commutative = false;             ///< op: the first two inputs may change places
   bool may_share = false;               ///< op: other readers of its output are allowed (it stays if they need it)
-  bool hard = false;                    ///< constant: anything that is not a stored parameter is no match at all
+  /// constant: anything that is not a stored parameter is no match at all; any: a constant is none.
+  bool hard = false;
 };
 
 /// A node of one of the types in `types` ("Conv|ConvTranspose").
 Pattern op(const std::string& types, const std::string& capture, std::vector<Pattern> inputs = {});
 /// Any value. A capture named twice has to be the same value in both places.
 Pattern any(const std::string& capture);
+/// Any value that is not constant.
+Pattern variable(const std::string& capture);
 /// A value that has to be constant (computed from constants only); when it is not, the match carries a Decline.
 Pattern constant(const std::string& capture);
 /// A constant, or a default that the caller may override (that is a Decline); anything else is no match.

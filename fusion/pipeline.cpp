@@ -5,6 +5,8 @@
 #include <set>
 #include <sstream>
 
+#include "fusion/leftover.h"
+
 namespace assay {
 namespace {
 
@@ -77,6 +79,8 @@ class Pipeline {
     note_subgraphs();
     if (options_.mode == "all") drop_dead_code();
     for (const Stage s : stages) run_stage(s, ordered(rules, s));
+    for (DeclinedRewrite& d : unexplained_normalizations(context_, rules, log()))
+      log().declined.push_back(std::move(d));
     log().nodes_after = graph().node_count();
     return std::move(result_);
   }

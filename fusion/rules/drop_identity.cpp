@@ -42,13 +42,13 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
   const ValueId y = node.outputs[0];
   if (!g.is_output(y)) return std::nullopt;
   if (!g.value(x).producer.valid()) {
-    return Decline{"graph output '" + g.name(y) + "' copies '" + g.name(x) + "', which no node computes"};
+    return Decline{"graph output '" + g.name(y) + "' copies '" + g.name(x) + "', which no node computes", "read '" + g.name(x) + "' itself"};
   }
-  if (g.is_output(x)) return Decline{"'" + g.name(x) + "' and its copy '" + g.name(y) + "' are both graph outputs"};
+  if (g.is_output(x)) return Decline{"'" + g.name(x) + "' and its copy '" + g.name(y) + "' are both graph outputs", "remove one of them from the graph outputs"};
   for (const NodeId n : g.value(x).readers) {
     const auto& captures = g.node(n).captures;
     if (std::find(captures.begin(), captures.end(), x) != captures.end()) {
-      return Decline{"'" + g.name(x) + "' is captured by a subgraph of " + describe(g.node(n)) + " and cannot take the name of its copy"};
+      return Decline{"'" + g.name(x) + "' is captured by a subgraph of " + describe(g.node(n)) + " and cannot take the name of its copy", "let the subgraph capture '" + g.name(y) + "'"};
     }
   }
   return std::nullopt;

@@ -45,12 +45,12 @@ std::variant<Decline, LinearOp> branch_at(const RuleContext& ctx, ValueId v) {
   const NodeId n = v.valid() ? g.value(v).producer : NodeId{};
   if (!n.valid())
     return Decline{"branch '" + (v.valid() ? g.name(v) : "") +
-                   "' of Concat is not computed by a linear operator"};
+                   "' of Concat is not computed by a linear operator", "compute it by a Conv"};
   auto linear = as_linear(ctx, n);
   if (const Decline* why = declined(linear)) {
     if (why->reason.empty())
       return Decline{"branch '" + g.name(v) + "' of Concat comes from " + describe(g.node(n)) +
-                     ", which is not linear"};
+                     ", which is not linear", "normalize each branch by itself"};
   }
   if (g.use_count(v) != 1) {
     return Decline{
@@ -67,7 +67,7 @@ std::optional<Decline> not_the_sets(const RuleContext& ctx, const LinearOp& op) 
   if (op.kind == LinearOp::Kind::conv && front != nullptr && front->is("Split"))
     return std::nullopt;
   return Decline{"amct-tf knows Split + Conv + Concat only; " + op.text(ctx.graph()) +
-                 " does not read a Split"};
+                 " does not read a Split", "use --mode all"};
 }
 
 std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
@@ -83,12 +83,12 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
     channels += ops.back().channels;
     if (auto why = not_the_sets(ctx, ops.back())) return why;
     if (ops.back().kind == LinearOp::Kind::matmul && ops.back().rank != 2)
-      return Decline{"a MatMul branch has no rank-2 output"};
+      return Decline{"a MatMul branch has no rank-2 output", "reshape the operand to rank 2"};
   }
   const std::int64_t rank = ops.front().rank;
   const std::int64_t axis = concat.attributes.int_or("axis", 1);
   if (axis != 1 && axis != 1 - rank)
-    return Decline{"Concat has axis " + std::to_string(axis) + ", the channels are axis 1"};
+    return Decline{"Concat has axis " + std::to_string(axis) + ", the channels are axis 1", "concatenate along axis 1"};
   const auto steps = batch_norm_steps(ctx, bn, channels);
   if (const Decline* why = declined(steps)) return *why;
   BranchPlan plan;

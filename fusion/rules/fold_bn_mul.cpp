@@ -29,7 +29,7 @@ const RegisterRewrite registered{{
     .sets = {"amct-onnx", "amct-caffe"},
     .verdict = "E2",
     .proof = {"algebra", "constants", "structure", "radius"},
-    .refusals = bn_step_refusals(),
+    .refusals = bn_step_refusals(true),
     .test = "rules/fold_bn_mul_test.cpp",
     .guard = guard,
     .build = build_bn_step,

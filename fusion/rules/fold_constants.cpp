@@ -24,10 +24,10 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
   try {
     if (auto why = ctx.constants().refusal(ctx.graph(), match.root)) return why;
   } catch (const Error& e) {
-    return Decline{e.what()};
+    return Decline{e.what(), "correct the node"};
   }
   for (const ValueId v : node.outputs) {
-    if (v.valid() && ctx.constant(v) == nullptr) return Decline{"the node cannot be evaluated before running"};
+    if (v.valid() && ctx.constant(v) == nullptr) return Decline{"the node cannot be evaluated before running", "store the value as an initializer"};
   }
   return std::nullopt;
 }

@@ -30,12 +30,14 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
                        "; only a rank-2 product has an operator with bias (Gemm)",
                    "reshape the operand to rank 2"};
   }
-  const auto k = per_channel(*ctx.constant(match.value("k")), channel_target(op));
+  const auto operand = aligned_operand(ctx, match.root, match.value("k"), op.rank);
+  if (const Decline* why = declined(operand)) return *why;
+  const auto k = per_channel(std::get<Tensor>(operand), channel_target(op));
   if (const Decline* why = declined(k)) return *why;
   const Node& root = ctx.node(match.root);
   const bool constant_first = root.inputs[0] == match.value("k");
   const ExactAffine steps = steps_of(root, constant_first, std::get<std::vector<double>>(k));
-  if (const auto why = steps.undefined_at(op.channels)) return Decline{*why};
+  if (const auto why = steps.undefined_at(op.channels)) return Decline{*why, "correct the constant"};
   return plan_fold(ctx, op, steps, {match.root});
 }
 

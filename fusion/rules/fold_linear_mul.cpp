@@ -23,18 +23,22 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
   ExactAffine steps;
   std::vector<NodeId> behind;
   if (match.has("add")) {
-    const auto c = per_channel(*ctx.constant(match.value("c")), channel_target(op));
+    const auto addend = aligned_operand(ctx, match.node("add"), match.value("c"), op.rank);
+    if (const Decline* why = declined(addend)) return *why;
+    const auto c = per_channel(std::get<Tensor>(addend), channel_target(op));
     if (const Decline* why = declined(c)) return *why;
     steps = steps.then(
         AffineStep{.kind = AffineStep::Kind::add, .gamma = std::get<std::vector<double>>(c)});
     behind.push_back(match.node("add"));
   }
-  const auto factor = per_channel(*k, channel_target(op));
+  const auto operand = aligned_operand(ctx, match.root, match.value("k"), op.rank);
+  if (const Decline* why = declined(operand)) return *why;
+  const auto factor = per_channel(std::get<Tensor>(operand), channel_target(op));
   if (const Decline* why = declined(factor)) return *why;
   const bool divide = ctx.node(match.root).is("Div");
   steps = steps.then(AffineStep{.kind = divide ? AffineStep::Kind::div : AffineStep::Kind::mul,
                                 .gamma = std::get<std::vector<double>>(factor)});
-  if (const auto why = steps.undefined_at(op.channels)) return Decline{*why};
+  if (const auto why = steps.undefined_at(op.channels)) return Decline{*why, "correct the constant"};
   behind.push_back(match.root);
   return plan_fold(ctx, op, steps, std::move(behind));
 }

@@ -31,7 +31,7 @@ std::variant<Decline, std::vector<std::int64_t>> pads_of(const RuleContext& ctx,
     auto pads = pad.attributes.ints_or(ctx.graph().opset() < 2 ? "paddings" : "pads", {});
     if (pads.size() != size)
       return Decline{"Pad has " + std::to_string(pads.size()) + " pads for rank " +
-                     std::to_string(rank)};
+                     std::to_string(rank), "give a begin and an end for each axis"};
     return pads;
   }
   const Tensor* given = pad.has_input(1) ? ctx.constant(pad.inputs[1]) : nullptr;
@@ -41,7 +41,7 @@ std::variant<Decline, std::vector<std::int64_t>> pads_of(const RuleContext& ctx,
   if (!pad.has_input(3)) {
     if (listed.size() != size)
       return Decline{"Pad has " + std::to_string(listed.size()) + " pads for rank " +
-                     std::to_string(rank)};
+                     std::to_string(rank), "give a begin and an end for each axis"};
     return listed;
   }
   const Tensor* axes = ctx.constant(pad.inputs[3]);
@@ -72,7 +72,7 @@ std::optional<Decline> consumer_refuses(const Node& node, double value) {
         "write the pads explicitly"};
   }
   if (node.attributes.int_or("ceil_mode", 0) != 0)
-    return Decline{node.op_type + " has ceil_mode = 1"};
+    return Decline{node.op_type + " has ceil_mode = 1", "set ceil_mode = 0"};
   const double own = node.is("MaxPool") ? -INFINITY : 0.0;
   if (value != own) {
     return Decline{"Pad fills with " + std::to_string(value) + ", " + node.op_type + " pads with " +
@@ -87,12 +87,12 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
   const Node& node = ctx.node(match.root);
   if (node.inputs[0] != pad.outputs[0]) return Decline{};
   if (const std::string mode = pad.attributes.string_or("mode", "constant"); mode != "constant") {
-    return Decline{"Pad has mode = " + mode + ", only constant padding can move"};
+    return Decline{"Pad has mode = " + mode + ", only constant padding can move", "use mode = constant"};
   }
   std::int64_t rank = ctx.rank(pad.inputs[0]);
   if (rank < 0 && node.is("Conv")) rank = ctx.rank(node.inputs[1]);
   if (rank < 3)
-    return Decline{"the rank of '" + ctx.graph().name(pad.inputs[0]) + "' is not known or below 3"};
+    return Decline{"the rank of '" + ctx.graph().name(pad.inputs[0]) + "' is not known or below 3", "state the shape of the input"};
   const auto pads = pads_of(ctx, pad, rank);
   if (const auto* why = std::get_if<Decline>(&pads)) return *why;
   const auto value = value_of(ctx, pad);
@@ -105,7 +105,7 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
       return Decline{"pad " + std::to_string(i) + " is " + std::to_string(p[i]) + ": a crop",
                      "crop with Slice"};
     if (i % axes < 2 && p[i] != 0)
-      return Decline{"axis " + std::to_string(i % axes) + " is padded, only spatial axes can move"};
+      return Decline{"axis " + std::to_string(i % axes) + " is padded, only spatial axes can move", "pad batch and channels in a Pad of their own"};
   }
   PadPlan plan;
   plan.pads = node.attributes.ints_or("pads", std::vector<std::int64_t>(2 * (axes - 2), 0));

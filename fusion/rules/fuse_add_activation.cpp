@@ -21,10 +21,9 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
   const Node& add = ctx.node(match.node("add"));
   const ValueId a = add.inputs[0];
   const ValueId b = add.inputs[1];
-  if (ctx.constant(a) != nullptr || ctx.constant(b) != nullptr) return Decline{};
   if (!is_float(ctx.type(add.outputs[0]).dtype) && ctx.type(a).dtype != DType::undefined &&
       !is_float(ctx.type(a).dtype)) {
-    return Decline{"the operands are " + to_string(ctx.type(a)) + ", expected a float type"};
+    return Decline{"the operands are " + to_string(ctx.type(a)) + ", expected a float type", "use float operands"};
   }
   if (!ctx.same_shape(a, b)) {
     return Decline{"the operands have shapes " + to_string(ctx.type(a)) + " and " +
@@ -51,7 +50,7 @@ const RegisterRewrite registered{{
     .name = "fuse_add_activation",
     .stage = Stage::finish,
     .summary = "Add + activation -> AddRelu, AddClip, ...",
-    .patterns = {op(activation_types, "act", {op("Add", "add", {any("a"), any("b")})})},
+    .patterns = {op(activation_types, "act", {op("Add", "add", {variable("a"), variable("b")})})},
     .rows = {"M5"},
     .sets = {"bn-add-relu"},
     .verdict = "E0",

@@ -38,7 +38,7 @@ const RegisterRewrite registered{{
     .verdict = "E0",
     .proof = {"bits"},
     .refusals = {"second reader", "inner graph output", "captured by a subgraph",
-                 "output_shape of a ConvTranspose"},
+                 "output_shape of a ConvTranspose", "spatial axes not known"},
     .test = "rules/fuse_linear_silu_test.cpp",
     .guard = guard,
     .build = build,

@@ -81,7 +81,7 @@ std::variant<Decline, std::vector<std::int64_t>> channel_map(const Graph& moving
                          .run({{moving.name(moving.inputs()[0]), codes}})
                          .begin()
                          ->second;
-  if (out.shape().rank() < 2) return Decline{"the normalization's input has no channel axis"};
+  if (out.shape().rank() < 2) return Decline{"the normalization's input has no channel axis", "normalize a value of rank 2 or more"};
   std::vector<std::int64_t> map(static_cast<std::size_t>(from[axis]), -1);
   const std::int64_t out_inner = out.shape().numel(2, out.shape().rank());
   for (std::int64_t i = 0; i < out.numel(); ++i) {
@@ -92,7 +92,7 @@ std::variant<Decline, std::vector<std::int64_t>> channel_map(const Graph& moving
                      std::to_string(static_cast<std::int64_t>(
                          out.data<float>()[static_cast<std::size_t>(i)])) +
                      " of the operator in front feeds channels " + std::to_string(to) + " and " +
-                     std::to_string(channel) + " of the normalization"};
+                     std::to_string(channel) + " of the normalization", "normalize before the channels are mixed"};
     }
     to = channel;
   }
@@ -116,15 +116,15 @@ std::variant<Decline, std::vector<std::int64_t>> proved_map(const RuleContext& c
     moving.set_type(moving.inputs()[0], {});
     for (const Shape& s : shapes) {
       if (s.numel() == 0 || s.numel() > largest_probe)
-        return Decline{"'" + ctx.graph().name(chain.source) + "' is too large or empty"};
+        return Decline{"'" + ctx.graph().name(chain.source) + "' is too large or empty", "normalize in front of the movement"};
       auto map = channel_map(moving, s, axis);
       if (const Decline* why = declined(map)) return *why;
       if (agreed && *agreed != std::get<std::vector<std::int64_t>>(map))
-        return Decline{"the channel order depends on the input sizes"};
+        return Decline{"the channel order depends on the input sizes", "fix the sizes of the graph's inputs"};
       agreed = std::get<std::vector<std::int64_t>>(std::move(map));
     }
   } catch (const Error& e) {
-    return Decline{std::string("the data movement cannot be followed: ") + e.what()};
+    return Decline{std::string("the data movement cannot be followed: ") + e.what(), "normalize in front of the movement"};
   }
   return *agreed;
 }
@@ -152,7 +152,7 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
   const LinearOp& op = std::get<LinearOp>(linear);
   if (op.rank < 2 || (op.kind == LinearOp::Kind::matmul && op.rank != 2)) {
     return Decline{"the output of " + op.text(ctx.graph()) + " has rank " +
-                   std::to_string(op.rank) + ": its channels are not axis 1"};
+                   std::to_string(op.rank) + ": its channels are not axis 1", "reshape the operand to rank 2"};
   }
   const std::int64_t channels = bn_channels(ctx, bn);
   const auto steps = batch_norm_steps(ctx, bn, channels);

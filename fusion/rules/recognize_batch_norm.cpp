@@ -127,11 +127,11 @@ std::variant<Decline, float> epsilon_of(const RuleContext& ctx, const Match& m) 
   const Tensor& t = *ctx.constant(m.value("eps"));
   const std::string name = "'" + ctx.graph().name(m.value("eps")) + "'";
   if (t.numel() != 1)
-    return Decline{"epsilon " + name + " has shape " + to_string(t.shape()) +
-                   ", expected a scalar"};
+    return Decline{"epsilon " + name + " has shape " + to_string(t.shape()) + ", expected a scalar",
+                   "store it as a scalar"};
   const double e = to_doubles(t)[0];
   if (static_cast<double>(static_cast<float>(e)) != e)
-    return Decline{"epsilon " + name + " is not a float32 number"};
+    return Decline{"epsilon " + name + " is not a float32 number", "round it to float32"};
   return static_cast<float>(e);
 }
 
@@ -165,7 +165,8 @@ std::variant<Decline, Tensor> parameter_of(const RuleContext& ctx, const Match& 
 std::optional<Decline> amct_refuses(const RuleContext& ctx, ValueId x) {
   if (ctx.mode().rfind("amct-", 0) != 0) return std::nullopt;
   if (ctx.rank(x) != 4)
-    return Decline{ctx.mode() + " takes a 4-D input only, got rank " + std::to_string(ctx.rank(x))};
+    return Decline{ctx.mode() + " takes a 4-D input only, got rank " + std::to_string(ctx.rank(x)),
+                   "use --mode all"};
   const Graph& g = ctx.graph();
   const Node* front = g.producer(x);
   if (front != nullptr && front->is("Add")) {
@@ -173,8 +174,8 @@ std::optional<Decline> amct_refuses(const RuleContext& ctx, ValueId x) {
     front = g.producer(front->inputs[right ? 0 : 1]);
   }
   if (front != nullptr && front->is("Conv")) return std::nullopt;
-  return Decline{ctx.mode() +
-                 " wants Conv or Conv + bias addition in front of the small operators"};
+  return Decline{ctx.mode() + " wants Conv or Conv + bias addition in front of the small operators",
+                 "use --mode all"};
 }
 
 std::optional<Decline> read_parts(const RuleContext& ctx, const Match& m, BnParts& parts) {
@@ -182,10 +183,11 @@ std::optional<Decline> read_parts(const RuleContext& ctx, const Match& m, BnPart
   const std::int64_t rank = ctx.rank(x);
   if (rank < 2)
     return Decline{"the rank of '" + ctx.graph().name(x) + "' is " +
-                   (rank < 0 ? "not known" : std::to_string(rank)) + ", expected 2 or more"};
+                       (rank < 0 ? "not known" : std::to_string(rank)) + ", expected 2 or more",
+                   "state the shape of the input"};
   parts.dtype = ctx.constant(m.value("var"))->dtype();
   if (parts.dtype != DType::float32 && parts.dtype != DType::float64)
-    return Decline{"the parameters are " + to_string(parts.dtype)};
+    return Decline{"the parameters are " + to_string(parts.dtype), "store them as float32"};
   const ChannelTarget to{
       .dtype = parts.dtype, .rank = rank, .channels = channels_of(ctx, m), .from_end = rank - 1};
   const auto epsilon = epsilon_of(ctx, m);
@@ -200,6 +202,15 @@ std::optional<Decline> read_parts(const RuleContext& ctx, const Match& m, BnPart
     if (const Decline* why = declined(found)) return *why;
     *tensor = std::get<Tensor>(std::move(found));
   }
+  // What divides by zero or takes the root of a negative number is left as it was written.
+  const ExactAffine steps({{.kind = AffineStep::Kind::batch_norm,
+                            .gamma = to_doubles(parts.gamma),
+                            .beta = to_doubles(parts.beta),
+                            .mean = to_doubles(parts.mean),
+                            .var = to_doubles(parts.var),
+                            .epsilon = static_cast<double>(parts.epsilon)}});
+  if (const auto why = steps.undefined_at(to.channels))
+    return Decline{*why, "correct the parameter"};
   return std::nullopt;
 }
 
@@ -248,7 +259,8 @@ const RegisterRewrite registered{{
     .proof = {"algebra", "structure", "radius"},
     .refusals = {"second reader", "inner graph output", "captured by a subgraph",
                  "caller-fed parameter", "broadcast shape", "dtype", "epsilon not a float32 scalar",
-                 "rank not known", "opset < 7", "AMCT: rank or operator in front"},
+                 "rank not known", "opset < 7", "variance + epsilon not positive",
+                 "AMCT: rank or operator in front"},
     .test = "rules/recognize_batch_norm_test.cpp",
     .guard = guard,
     .build = build,

@@ -49,7 +49,7 @@ std::optional<Decline> other_numbers(const RuleContext& ctx, const Match& m) {
     const float beta = a.float_or("beta", 0.5F);
     if (alpha == 1.0F / 6.0F && beta == 0.5F) return std::nullopt;
     return Decline{"HardSigmoid has alpha = " + std::to_string(alpha) +
-                   " and beta = " + std::to_string(beta) + ", HardSwish has 1/6 and 1/2"};
+                   " and beta = " + std::to_string(beta) + ", HardSwish has 1/6 and 1/2", "use alpha = 1/6 and beta = 1/2"};
   }
   const bool fits = is_number(ctx, m.value("three"), 3) &&
                     clips_to_six(ctx, ctx.node(m.node("clip"))) &&
@@ -62,7 +62,7 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& m) {
   if (auto why = other_numbers(ctx, m)) return why;
   const DType dtype = ctx.type(m.value("x")).dtype;
   if (dtype != DType::float32 && dtype != DType::undefined)
-    return Decline{"x is " + to_string(dtype) + ", expected float32"};
+    return Decline{"x is " + to_string(dtype) + ", expected float32", "cast x to float32"};
   if (ctx.graph().opset() < 14) {
     return Decline{"HardSwish needs opset 14, the model has " + std::to_string(ctx.graph().opset()),
                    "convert the model to opset 14"};

@@ -7,6 +7,17 @@ add_test(NAME script.bad_input COMMAND bash ${scripts}/bad_input_test.sh $<TARGE
 add_test(NAME script.page_check COMMAND bash ${scripts}/page_test_test.sh $<TARGET_FILE:assay> ${PROJECT_SOURCE_DIR})
 add_test(NAME script.residual_example COMMAND /usr/bin/python3 ${scripts}/page_test.py $<TARGET_FILE:assay>
   ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/docs/residual_example.md)
+add_test(NAME script.unfused COMMAND bash ${scripts}/unfused_test.sh $<TARGET_FILE:assay> ${PROJECT_SOURCE_DIR}
+  ${PROJECT_SOURCE_DIR}/datasets/digits/digits.onnx)
+
+# Models that bench/models.py makes are optional too.
+set(models ${PROJECT_SOURCE_DIR}/.deps/models)
+if(EXISTS ${models}/ocr_rec.onnx)
+  add_test(NAME peer.unfused COMMAND bash ${scripts}/unfused_test.sh $<TARGET_FILE:assay> ${PROJECT_SOURCE_DIR}
+    ${models}/resnet18.onnx ${models}/resnet50.onnx ${models}/mobilenetv2.onnx ${models}/ocr_det.onnx
+    ${models}/ocr_rec.onnx ${models}/ocr_cls.onnx)
+  set_tests_properties(peer.unfused PROPERTIES LABELS peer TIMEOUT 600)
+endif()
 
 # Peers are optional: scripts/setup --peers installs them.
 set(peer_python ${PROJECT_SOURCE_DIR}/.deps/peers/bin/python)
