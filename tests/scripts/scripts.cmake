@@ -28,4 +28,7 @@ if(EXISTS ${peer_python})
   add_test(NAME peer.foreign
     COMMAND ${peer_python} ${scripts}/foreign_peer.py $<TARGET_FILE:assay> ${PROJECT_SOURCE_DIR})
   set_tests_properties(peer.foreign PROPERTIES LABELS peer TIMEOUT 600)
+  add_test(NAME peer.qdq_codes
+    COMMAND ${peer_python} ${scripts}/qdq_peer.py $<TARGET_FILE:assay> ${PROJECT_SOURCE_DIR})
+  set_tests_properties(peer.qdq_codes PROPERTIES LABELS peer TIMEOUT 600)
 endif()
