@@ -6,7 +6,7 @@
 
 #include "kernels/program.h"
 
-namespace assay {
+namespace assay::kernel_bench {
 namespace {
 
 using kernels::Program;
@@ -141,4 +141,4 @@ int register_all() {
 const int registered = register_all();
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::kernel_bench

@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const std::string schema = "assay-calibration/1";
+const std::string calibration_schema = "assay-calibration/1";
 
 Json range_json(const CalibratedRange& r) {
   return {{"low", r.chosen.low},   {"high", r.chosen.high}, {"min", r.seen.low},
@@ -32,11 +32,11 @@ CalibratedRange read_range(const Json& j) {
 
 CalibrationTable read_table(const Json& j, const std::string& where) {
   CalibrationTable t;
-  if (j.at("schema") != schema) {
+  if (j.at("schema") != calibration_schema) {
     throw Error({.what = "not a calibration table",
                  .where = where,
                  .got = j.at("schema").dump(),
-                 .expected = schema});
+                 .expected = calibration_schema});
   }
   t.algorithm = j.at("algorithm").get<std::string>();
   const auto scheme = parse_scheme(j.at("scheme").get<std::string>());
@@ -67,8 +67,8 @@ std::string CalibrationTable::to_json() const {
       "{{\n  \"schema\": \"{}\",\n  \"algorithm\": {},\n  \"scheme\": \"{}\",\n  \"percentile\": "
       "{},\n"
       "  \"samples\": {},\n  \"data\": \"{}\",\n  \"tensors\": {{",
-      schema, Json(algorithm).dump(), to_string(scheme), Json(percentile).dump(), samples,
-      data_digest);
+      calibration_schema, Json(algorithm).dump(), to_string(scheme), Json(percentile).dump(),
+      samples, data_digest);
   const char* separator = "\n";
   for (const auto& [name, range] : ranges) {
     text += fmt::format("{}    {}: {}", separator, Json(name).dump(), range_json(range).dump());

@@ -9,7 +9,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-const std::string schema = "assay-quant-config/1";
+const std::string config_schema = "assay-quant-config/1";
 
 ActivationScheme read_scheme(const Json& j) {
   if (const auto s = parse_scheme(j.get<std::string>())) return *s;
@@ -22,7 +22,7 @@ bool read_choice(const Json& j, const std::string& yes, const std::string& no) {
   throw Error({.what = "unknown value", .got = "'" + text + "'", .expected = yes + ", " + no});
 }
 
-Range read_range(const Json& j) {
+Range read_pinned_range(const Json& j) {
   if (j.is_array() && j.size() == 2) {
     const Range r{j[0].get<float>(), j[1].get<float>()};
     if (std::isfinite(r.low) && std::isfinite(r.high) && r.low <= r.high) return r;
@@ -36,7 +36,7 @@ LayerConfig read_layer(const Json& j) {
     if (key == "scheme")
       layer.scheme = read_scheme(value);
     else if (key == "range")
-      layer.range = read_range(value);
+      layer.range = read_pinned_range(value);
     else if (key == "weights")
       layer.per_channel = read_choice(value, "per-channel", "per-tensor");
     else if (key == "skip")
@@ -88,9 +88,9 @@ QuantConfig parse_quant_config(std::string_view text, const std::string& where) 
   std::string at = where;
   try {
     const Json j = Json::parse(text);
-    if (!j.is_object() || j.value("schema", "") != schema) {
+    if (!j.is_object() || j.value("schema", "") != config_schema) {
       throw Error({.what = "not a quantization configuration",
-                   .expected = "\"schema\": \"" + schema + "\""});
+                   .expected = "\"schema\": \"" + config_schema + "\""});
     }
     QuantConfig c;
     for (const auto& [key, value] : j.items()) {
@@ -107,7 +107,7 @@ QuantConfig parse_quant_config(std::string_view text, const std::string& where) 
 }
 
 std::string QuantConfig::to_json() const {
-  Json j = {{"schema", schema},
+  Json j = {{"schema", config_schema},
             {"scheme", to_string(scheme)},
             {"algorithm", algorithm},
             {"percentile", percentile},

@@ -51,7 +51,7 @@ DType code_type(const Graph& g, const Node& node) {
 
 /// The codes behind a weight's DequantizeLinear, quantizing a float constant when that is what
 /// stands there.
-std::variant<Tensor, Decline> weight_codes(const Graph& g, ValueId v) {
+std::variant<Tensor, Decline> constant_codes(const Graph& g, ValueId v) {
   if (const Tensor* t = g.constant(v)) return *t;
   const Node* q = g.producer(v);
   const Tensor* w = q != nullptr && q->is("QuantizeLinear") ? g.constant(q->inputs[0]) : nullptr;
@@ -125,7 +125,7 @@ std::variant<CodedWeights, Decline> coded_weights(const Graph& g, ValueId v, std
   const Node* dq = v.valid() ? g.producer(v) : nullptr;
   if (dq == nullptr || !dq->is("DequantizeLinear"))
     return Decline{"weight is not dequantized codes"};
-  auto codes = weight_codes(g, dq->inputs[0]);
+  auto codes = constant_codes(g, dq->inputs[0]);
   if (auto* why = std::get_if<Decline>(&codes)) return *why;
   const Tensor& raw = std::get<Tensor>(codes);
   if (!is_8_bit(raw.dtype()))

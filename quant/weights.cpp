@@ -7,7 +7,7 @@
 namespace assay {
 namespace {
 
-constexpr CodeRange weight_codes{-127, 127};
+constexpr CodeRange symmetric_codes{-127, 127};
 constexpr CodeRange bias_codes{std::numeric_limits<std::int32_t>::min(),
                                std::numeric_limits<std::int32_t>::max()};
 
@@ -101,7 +101,7 @@ Tensor weight_tensor(const WeightRequest& r, const Layout& layout,
   const auto q = codes.mutable_data<std::int8_t>();
   for (std::size_t i = 0; i < w.size(); ++i) {
     const auto scale = static_cast<double>(scales[layout.of(i)]);
-    q[i] = static_cast<std::int8_t>(quantize_value(w[i], scale, 0, weight_codes));
+    q[i] = static_cast<std::int8_t>(quantize_value(w[i], scale, 0, symmetric_codes));
   }
   return codes;
 }

@@ -31,6 +31,19 @@ bool same_value(const Attribute& a, const Attribute& b) {
 
 }  // namespace
 
+Attributes::Attributes() = default;
+Attributes::Attributes(std::initializer_list<std::pair<const std::string, Attribute>> items)
+    : items_(items) {}
+Attributes::Attributes(const Attributes&) = default;
+Attributes::Attributes(Attributes&&) noexcept = default;
+Attributes& Attributes::operator=(const Attributes&) = default;
+Attributes& Attributes::operator=(Attributes&&) noexcept = default;
+Attributes::~Attributes() = default;
+
+bool Attributes::has(const std::string& name) const { return items_.count(name) != 0; }
+void Attributes::set(const std::string& name, Attribute value) { items_[name] = std::move(value); }
+void Attributes::erase(const std::string& name) { items_.erase(name); }
+
 template <class T>
 const T* Attributes::find(const std::string& name) const {
   const auto it = items_.find(name);

@@ -23,13 +23,18 @@ using Attribute =
 /// kind throws Error naming it.
 class Attributes {
  public:
-  Attributes() = default;
-  Attributes(std::initializer_list<std::pair<const std::string, Attribute>> items)
-      : items_(items) {}
+  // Defined out of line: every source would otherwise instantiate the map of variants anew.
+  Attributes();
+  Attributes(std::initializer_list<std::pair<const std::string, Attribute>> items);
+  Attributes(const Attributes&);
+  Attributes(Attributes&&) noexcept;
+  Attributes& operator=(const Attributes&);
+  Attributes& operator=(Attributes&&) noexcept;
+  ~Attributes();
 
-  bool has(const std::string& name) const { return items_.count(name) != 0; }
-  void set(const std::string& name, Attribute value) { items_[name] = std::move(value); }
-  void erase(const std::string& name) { items_.erase(name); }
+  bool has(const std::string& name) const;
+  void set(const std::string& name, Attribute value);
+  void erase(const std::string& name);
   const std::map<std::string, Attribute>& items() const { return items_; }
 
   std::int64_t int_or(const std::string& name, std::int64_t missing) const;

@@ -10,7 +10,7 @@
 #include "runtime/ops/fused.h"
 #include "tests/support/source_dir.h"
 
-namespace assay::test {
+namespace assay::test::completeness_test {
 namespace {
 
 /// Every word of every test source, comments included: a test names its operator in a string or in
@@ -33,8 +33,8 @@ std::set<std::string> words_of_tests() {
   return words;
 }
 
-/// Composed operators (ConvAddRelu) share one evaluation: tests must name some form with their base and some with their
-/// activation.
+/// Composed operators (ConvAddRelu) share one evaluation: tests must name some form with their base
+/// and some with their activation.
 bool parts_are_named(const FusedForm& form, const std::set<std::string>& words) {
   bool base = false;
   bool activation = form.activation.empty();
@@ -74,4 +74,4 @@ TEST(Completeness, VersionsOfAnOperatorDoNotOverlap) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::completeness_test

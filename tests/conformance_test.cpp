@@ -19,7 +19,7 @@
 #include "runtime/onnx/reader.h"
 #include "tests/support/source_dir.h"
 
-namespace assay::test {
+namespace assay::test::conformance_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -93,8 +93,7 @@ std::string run_set(const Executor& executor, const fs::path& set) {
   std::size_t next = 0;
   for (const ValueId v : g.inputs()) {
     if (next >= inputs.size()) break;
-    if (inputs[next].defined())
-      feeds[g.name(v)] = as_declared(inputs[next], g.value(v).type.dtype);
+    if (inputs[next].defined()) feeds[g.name(v)] = as_declared(inputs[next], g.value(v).type.dtype);
     ++next;
   }
   const auto got = executor.run(feeds);
@@ -176,4 +175,4 @@ TEST(Conformance, OnnxTestData) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::conformance_test

@@ -5,20 +5,20 @@
 namespace assay {
 namespace {
 
-std::map<std::string, Task>& registry() {
+std::map<std::string, Task>& tasks() {
   static std::map<std::string, Task> tasks;
   return tasks;
 }
 
 }  // namespace
 
-RegisterTask::RegisterTask(Task task) { registry().emplace(task.kind, std::move(task)); }
+RegisterTask::RegisterTask(Task task) { tasks().emplace(task.kind, std::move(task)); }
 
 const Task& find_task(const std::string& kind) {
-  const auto it = registry().find(kind);
-  if (it != registry().end()) return it->second;
+  const auto it = tasks().find(kind);
+  if (it != tasks().end()) return it->second;
   std::string list;
-  for (const auto& [name, task] : registry()) list += (list.empty() ? "" : ", ") + name;
+  for (const auto& [name, task] : tasks()) list += (list.empty() ? "" : ", ") + name;
   throw Error({.what = "task is not supported",
                .got = "'" + kind + "'",
                .expected = "one of " + list,

@@ -15,7 +15,7 @@
 #include "fusion/fused_node.h"
 #include "fusion/quantizer.h"
 
-namespace assay {
+namespace assay::drop_activation_before_quantizer_rule {
 namespace {
 
 struct Bounds {
@@ -98,4 +98,4 @@ const RegisterRewrite registered{{
 }};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::drop_activation_before_quantizer_rule

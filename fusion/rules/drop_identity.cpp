@@ -9,7 +9,7 @@
 
 #include "fusion/rewrite.h"
 
-namespace assay {
+namespace assay::drop_identity_rule {
 namespace {
 
 std::optional<Decline> dropout_trains(RuleContext& ctx, const Node& node) {
@@ -79,4 +79,4 @@ const RegisterRewrite registered{{
 }};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::drop_identity_rule

@@ -12,7 +12,7 @@
 #include "fusion/linear.h"
 #include "fusion/quantizer.h"
 
-namespace assay {
+namespace assay::drop_inner_quantizer_rule {
 namespace {
 
 std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
@@ -62,4 +62,4 @@ const RegisterRewrite registered{{
 }};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::drop_inner_quantizer_rule

@@ -9,7 +9,7 @@
 // rounds); a parameter is not constant; q2 is a graph output (its name has to stay).
 #include "fusion/quantizer.h"
 
-namespace assay {
+namespace assay::drop_requantize_rule {
 namespace {
 
 std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
@@ -51,4 +51,4 @@ const RegisterRewrite registered{{
 }};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::drop_requantize_rule

@@ -9,7 +9,7 @@
 //          finite.
 #include "fusion/bn_rule.h"
 
-namespace assay {
+namespace assay::fold_bn_add_rule {
 namespace {
 
 std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
@@ -34,4 +34,4 @@ const RegisterRewrite registered{{
 }};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::fold_bn_add_rule

@@ -15,7 +15,7 @@
 
 #include "fusion/fold_rule.h"
 
-namespace assay {
+namespace assay::fold_bn_branches_rule {
 namespace {
 
 struct BranchPlan {
@@ -147,4 +147,4 @@ const RegisterRewrite registered{{
 }};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::fold_bn_branches_rule

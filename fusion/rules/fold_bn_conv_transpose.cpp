@@ -2,15 +2,18 @@
 //
 // Before:  y = BatchNormalization(ConvTranspose(x, W, b); γ, β, μ, v)
 // After:   y = ConvTranspose(x, W', b')
-// Algebra: s = γ/√(v+ε);  W' = W·s per output channel;  b' = (b−μ)·s+β, with b = 0 when absent. Both are the exact values,
-//          rounded once (fold_math.h), so the result is E2: equal as real functions up to the storage of W' and b'.
-// Channel: c = g·M/G + j for W[C, M/G, k..], element (row, j), g = row / (C/G). Axis 0 would scale inputs.
-// Declines when: the inner value is read elsewhere, is a graph output or is captured by a subgraph; the weight is not constant,
-//          may be overridden, or is shared; a parameter is not constant, or of another type or length; training mode or extra
-//          outputs; v+ε is not positive; a result is not finite.
+// Algebra: s = γ/√(v+ε);  W' = W·s per output channel;  b' = (b−μ)·s+β, with b = 0 when absent.
+// Both are the exact values,
+//          rounded once (fold_math.h), so the result is E2: equal as real functions up to the
+//          storage of W' and b'.
+// Channel: c = g·M/G + j for W[C, M/G, k..], element (row, j), g = row / (C/G). Axis 0 would scale
+// inputs. Declines when: the inner value is read elsewhere, is a graph output or is captured by a
+// subgraph; the weight is not constant,
+//          may be overridden, or is shared; a parameter is not constant, or of another type or
+//          length; training mode or extra outputs; v+ε is not positive; a result is not finite.
 #include "fusion/fold_rule.h"
 
-namespace assay {
+namespace assay::fold_bn_conv_transpose_rule {
 namespace {
 
 const RegisterRewrite registered{{
@@ -29,4 +32,4 @@ const RegisterRewrite registered{{
 }};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::fold_bn_conv_transpose_rule

@@ -17,7 +17,7 @@
 
 #include "fusion/fold_rule.h"
 
-namespace assay {
+namespace assay::fold_bn_forward_rule {
 namespace {
 
 struct ForwardPlan {
@@ -182,4 +182,4 @@ const RegisterRewrite registered{{
 }};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::fold_bn_forward_rule

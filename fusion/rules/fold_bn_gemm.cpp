@@ -2,15 +2,18 @@
 //
 // Before:  y = BatchNormalization(Gemm(x, W, b); γ, β, μ, v)
 // After:   y = Gemm(x, W', b')
-// Algebra: s = γ/√(v+ε);  W' = W·s per output channel;  b' = (b−μ)·s+β, with b = 0 when absent. Both are the exact values,
-//          rounded once (fold_math.h), so the result is E2: equal as real functions up to the storage of W' and b'.
-// With alpha and beta: alpha stays, b' starts from beta·C and beta becomes 1. Channel: axis 1 of B, axis 0 with transB.
-// Declines when: the inner value is read elsewhere, is a graph output or is captured by a subgraph; the weight is not constant,
-//          may be overridden, or is shared; a parameter is not constant, or of another type or length; training mode or extra
-//          outputs; v+ε is not positive; a result is not finite.
+// Algebra: s = γ/√(v+ε);  W' = W·s per output channel;  b' = (b−μ)·s+β, with b = 0 when absent.
+// Both are the exact values,
+//          rounded once (fold_math.h), so the result is E2: equal as real functions up to the
+//          storage of W' and b'.
+// With alpha and beta: alpha stays, b' starts from beta·C and beta becomes 1. Channel: axis 1 of B,
+// axis 0 with transB. Declines when: the inner value is read elsewhere, is a graph output or is
+// captured by a subgraph; the weight is not constant,
+//          may be overridden, or is shared; a parameter is not constant, or of another type or
+//          length; training mode or extra outputs; v+ε is not positive; a result is not finite.
 #include "fusion/fold_rule.h"
 
-namespace assay {
+namespace assay::fold_bn_gemm_rule {
 namespace {
 
 const RegisterRewrite registered{{
@@ -29,4 +32,4 @@ const RegisterRewrite registered{{
 }};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::fold_bn_gemm_rule

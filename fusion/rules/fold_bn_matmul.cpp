@@ -16,7 +16,7 @@
 
 #include "fusion/fold_rule.h"
 
-namespace assay {
+namespace assay::fold_bn_matmul_rule {
 namespace {
 
 /// A MatMul has no bias, and AMCT's lists do not know the rule.
@@ -45,4 +45,4 @@ const RegisterRewrite registered{{
 }};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::fold_bn_matmul_rule

@@ -11,7 +11,7 @@
 //          result is not finite.
 #include "fusion/bn_rule.h"
 
-namespace assay {
+namespace assay::fold_bn_mul_rule {
 namespace {
 
 std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
@@ -36,4 +36,4 @@ const RegisterRewrite registered{{
 }};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::fold_bn_mul_rule

@@ -9,7 +9,7 @@
 
 #include "fusion/rewrite.h"
 
-namespace assay {
+namespace assay::fold_constants_rule {
 namespace {
 
 bool all_inputs_constant(const RuleContext& ctx, const Node& node) {
@@ -59,4 +59,4 @@ const RegisterRewrite registered{{
 }};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::fold_constants_rule

@@ -9,7 +9,7 @@
 //          channels); MatMul of another rank.
 #include "fusion/fold_rule.h"
 
-namespace assay {
+namespace assay::fold_linear_add_rule {
 namespace {
 
 using Step = AffineStep::Kind;
@@ -66,4 +66,4 @@ const RegisterRewrite registered{{
 }};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::fold_linear_add_rule

@@ -8,7 +8,7 @@
 //          amct-tf: k must have the empty shape.
 #include "fusion/fold_rule.h"
 
-namespace assay {
+namespace assay::fold_linear_mul_rule {
 namespace {
 
 std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
@@ -75,4 +75,4 @@ const RegisterRewrite registered{{
 }};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::fold_linear_mul_rule

@@ -15,7 +15,7 @@
 
 #include "fusion/rewrite.h"
 
-namespace assay {
+namespace assay::fold_pad_rule {
 namespace {
 
 struct PadPlan {
@@ -156,4 +156,4 @@ const RegisterRewrite registered{{
 }};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::fold_pad_rule

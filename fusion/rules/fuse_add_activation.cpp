@@ -10,7 +10,7 @@
 //          constant (that is a bias); a Clip bound is not a constant scalar; the type is not float.
 #include "fusion/fused_node.h"
 
-namespace assay {
+namespace assay::fuse_add_activation_rule {
 namespace {
 
 struct Plan {
@@ -63,4 +63,4 @@ const RegisterRewrite registered{{
 }};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::fuse_add_activation_rule

@@ -8,7 +8,7 @@
 #include "fusion/fused_node.h"
 #include "fusion/linear.h"
 
-namespace assay {
+namespace assay::fuse_linear_add_rule {
 namespace {
 
 std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
@@ -50,4 +50,4 @@ const RegisterRewrite registered{{
 }};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::fuse_linear_add_rule

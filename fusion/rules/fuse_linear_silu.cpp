@@ -8,7 +8,7 @@
 #include "fusion/fused_node.h"
 #include "fusion/linear.h"
 
-namespace assay {
+namespace assay::fuse_linear_silu_rule {
 namespace {
 
 void build(RuleContext& ctx, const Match& match) {
@@ -45,4 +45,4 @@ const RegisterRewrite registered{{
 }};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::fuse_linear_silu_rule

@@ -12,7 +12,7 @@
 
 #include "fusion/quantizer.h"
 
-namespace assay {
+namespace assay::merge_quantizers_rule {
 namespace {
 
 bool writes_output(const RuleContext& ctx, NodeId n) {
@@ -107,4 +107,4 @@ const RegisterRewrite registered{{
 }};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::merge_quantizers_rule

@@ -13,7 +13,7 @@
 
 #include "fusion/linear.h"
 
-namespace assay {
+namespace assay::merge_split_conv_rule {
 namespace {
 
 struct MergePlan {
@@ -173,4 +173,4 @@ const RegisterRewrite registered{{
 }};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::merge_split_conv_rule

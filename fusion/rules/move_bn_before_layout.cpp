@@ -23,7 +23,7 @@
 #include "fusion/bn_rule.h"
 #include "runtime/executor.h"
 
-namespace assay {
+namespace assay::move_bn_before_layout_rule {
 namespace {
 
 constexpr const char* movers = "Reshape|Transpose|Slice|DepthToSpace|Squeeze|Unsqueeze|Flatten";
@@ -224,4 +224,4 @@ const RegisterRewrite registered{{
 }};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::move_bn_before_layout_rule

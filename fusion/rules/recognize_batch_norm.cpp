@@ -19,7 +19,7 @@
 
 #include "fusion/linear.h"
 
-namespace assay {
+namespace assay::recognize_batch_norm_rule {
 namespace {
 
 // ---- the pattern, built from its parts
@@ -267,4 +267,4 @@ const RegisterRewrite registered{{
 }};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::recognize_batch_norm_rule

@@ -11,7 +11,7 @@
 
 #include "fusion/rewrite.h"
 
-namespace assay {
+namespace assay::recognize_hard_swish_rule {
 namespace {
 
 Pattern clipped() {
@@ -95,4 +95,4 @@ const RegisterRewrite registered{{
 }};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::recognize_hard_swish_rule

@@ -6,7 +6,7 @@
 #include "kernels/kernel.h"
 #include "kernels/native/simd.h"
 
-namespace assay::kernels {
+namespace assay::kernels::binary_kernel {
 namespace {
 
 constexpr std::int64_t grain =
@@ -206,4 +206,4 @@ KernelAnswer make(const KernelRequest& r) {
 const RegisterKernel registered{{.ops = {"Add", "Sub", "Mul", "Div", "Max", "Min"}, .make = make}};
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::binary_kernel

@@ -3,7 +3,7 @@
 
 #include "kernels/kernel.h"
 
-namespace assay::kernels {
+namespace assay::kernels::concat_kernel {
 namespace {
 
 struct Part {
@@ -73,4 +73,4 @@ KernelAnswer make(const KernelRequest& r) {
 const RegisterKernel registered{{.ops = {"Concat"}, .make = make}};
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::concat_kernel

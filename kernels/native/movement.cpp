@@ -1,7 +1,7 @@
 // Operators that only rename or regroup elements: nothing runs, the output is the input's buffer.
 #include "kernels/kernel.h"
 
-namespace assay::kernels {
+namespace assay::kernels::movement_kernel {
 namespace {
 
 KernelPlan alias(const KernelRequest& r, Layout layout) {
@@ -43,4 +43,4 @@ const RegisterKernel reshapes{
 const RegisterKernel identities{{.ops = {"Identity", "Dropout"}, .make = make_identity}};
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::movement_kernel

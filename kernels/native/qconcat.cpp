@@ -7,7 +7,7 @@
 #include "kernels/kernel.h"
 #include "kernels/native/simd.h"
 
-namespace assay::kernels {
+namespace assay::kernels::qconcat_kernel {
 namespace {
 
 struct Rescale {
@@ -140,4 +140,4 @@ KernelAnswer make(const KernelRequest& r) {
 const RegisterKernel registered{{.ops = {"QConcat"}, .make = make, .domain = assay_domain}};
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::qconcat_kernel

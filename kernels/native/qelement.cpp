@@ -11,7 +11,7 @@
 #include "kernels/kernel.h"
 #include "kernels/native/simd.h"
 
-namespace assay::kernels {
+namespace assay::kernels::qelement_kernel {
 namespace {
 
 constexpr float infinite = std::numeric_limits<float>::infinity();
@@ -261,4 +261,4 @@ const RegisterKernel average{
     {.ops = {"QGlobalAveragePool", "QAveragePool"}, .make = make_average, .domain = assay_domain}};
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::qelement_kernel

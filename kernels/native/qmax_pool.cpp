@@ -6,7 +6,7 @@
 #include "kernels/kernel.h"
 #include "kernels/native/simd.h"
 
-namespace assay::kernels {
+namespace assay::kernels::qmax_pool_kernel {
 namespace {
 
 struct Extent {
@@ -92,4 +92,4 @@ const RegisterKernel own{{.ops = {"QMaxPool"}, .make = make, .domain = assay_dom
 const RegisterKernel plain{{.ops = {"MaxPool"}, .make = make, .rank = 2}};
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::qmax_pool_kernel

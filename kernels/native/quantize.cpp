@@ -11,7 +11,7 @@
 #include "kernels/kernel.h"
 #include "kernels/native/simd.h"
 
-namespace assay::kernels {
+namespace assay::kernels::quantize_kernel {
 namespace {
 
 struct Params {
@@ -183,4 +183,4 @@ KernelAnswer make(const KernelRequest& r) {
 const RegisterKernel registered{{.ops = {"QuantizeLinear"}, .make = make}};
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::quantize_kernel

@@ -10,7 +10,7 @@
 #include "kernels/kernel.h"
 #include "kernels/native/simd.h"
 
-namespace assay::kernels {
+namespace assay::kernels::resize_kernel {
 namespace {
 
 using Table = std::vector<std::int64_t>;
@@ -151,4 +151,4 @@ KernelAnswer make(const KernelRequest& r) {
 const RegisterKernel registered{{.ops = {"Resize", "Upsample"}, .make = make}};
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::resize_kernel

@@ -5,7 +5,7 @@
 #include "kernels/kernel.h"
 #include "kernels/native/simd.h"
 
-namespace assay::kernels {
+namespace assay::kernels::transpose_kernel {
 namespace {
 
 using Sizes = std::vector<std::int64_t>;
@@ -141,4 +141,4 @@ KernelAnswer make(const KernelRequest& r) {
 const RegisterKernel registered{{.ops = {"Transpose"}, .make = make}};
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::transpose_kernel

@@ -2,7 +2,7 @@
 // activation.
 #include "kernels/onednn/form.h"
 
-namespace assay::kernels {
+namespace assay::kernels::add_activation_kernel {
 namespace {
 
 using Desc = dnnl::binary::primitive_desc;
@@ -42,4 +42,4 @@ const RegisterKernel registered{
     {.ops = {}, .make = make, .domain = assay_domain, .matches = is_add_form}};
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::add_activation_kernel

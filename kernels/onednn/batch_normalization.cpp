@@ -2,7 +2,7 @@
 // epsilon) + bias.
 #include "kernels/onednn/engine.h"
 
-namespace assay::kernels {
+namespace assay::kernels::batch_normalization_kernel {
 namespace {
 
 using Desc = dnnl::batch_normalization_forward::primitive_desc;
@@ -60,4 +60,4 @@ KernelAnswer make(const KernelRequest& r) {
 const RegisterKernel registered{{.ops = {"BatchNormalization"}, .make = make}};
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::batch_normalization_kernel

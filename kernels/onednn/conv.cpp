@@ -7,7 +7,7 @@
 #include "kernels/onednn/form.h"
 #include "kernels/onednn/window.h"
 
-namespace assay::kernels {
+namespace assay::kernels::conv_kernel {
 namespace {
 
 using Desc = dnnl::convolution_forward::primitive_desc;
@@ -180,4 +180,4 @@ const RegisterKernel fused{
     {.ops = {}, .make = make, .domain = assay_domain, .matches = is_fused_conv}};
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::conv_kernel

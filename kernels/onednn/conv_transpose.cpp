@@ -2,7 +2,7 @@
 #include "kernels/onednn/form.h"
 #include "kernels/onednn/window.h"
 
-namespace assay::kernels {
+namespace assay::kernels::conv_transpose_kernel {
 namespace {
 
 using Desc = dnnl::deconvolution_forward::primitive_desc;
@@ -80,4 +80,4 @@ const RegisterKernel plain{{.ops = {"ConvTranspose"}, .make = make}};
 const RegisterKernel fused{{.ops = {}, .make = make, .domain = assay_domain, .matches = is_fused}};
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::conv_transpose_kernel

@@ -3,7 +3,7 @@
 
 #include "kernels/onednn/form.h"
 
-namespace assay::kernels {
+namespace assay::kernels::eltwise_kernel {
 namespace {
 
 using Desc = dnnl::eltwise_forward::primitive_desc;
@@ -76,4 +76,4 @@ const RegisterKernel registered{{.ops = {"Relu", "LeakyRelu", "Clip", "HardSwish
 const RegisterKernel own{{.ops = {"HardSwish", "Silu"}, .make = make, .domain = assay_domain}};
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::eltwise_kernel

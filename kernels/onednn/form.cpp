@@ -1,15 +1,8 @@
 #include "kernels/onednn/form.h"
 
-#include <limits>
-
 #include "runtime/ops/fused.h"
 
 namespace assay::kernels {
-namespace {
-
-constexpr float infinite = std::numeric_limits<float>::infinity();
-
-}  // namespace
 
 std::optional<Eltwise> eltwise_of(const ActivationParts& p) {
   using A = dnnl::algorithm;

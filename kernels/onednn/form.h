@@ -2,12 +2,15 @@
 // activation.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 
 #include "kernels/onednn/engine.h"
 
 namespace assay::kernels {
+
+inline constexpr float infinite = std::numeric_limits<float>::infinity();
 
 /// An elementwise function as oneDNN describes it.
 struct Eltwise {

@@ -2,15 +2,12 @@
 
 #include <cmath>
 #include <cstring>
-#include <limits>
 
 #include "kernels/isa.h"
 #include "kernels/native/dequantize.h"
 
 namespace assay::kernels {
 namespace {
-
-constexpr float infinite = std::numeric_limits<float>::infinity();
 
 /// The code that the output stage gives to `v`: clamp(v * f32(1 / s) + z), rounded half to even.
 float output_code(float v, const Codes& y) {

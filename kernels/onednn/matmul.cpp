@@ -5,7 +5,7 @@
 // than 1 are left to the reference.
 #include "kernels/onednn/form.h"
 
-namespace assay::kernels {
+namespace assay::kernels::matmul_kernel {
 namespace {
 
 using Desc = dnnl::matmul::primitive_desc;
@@ -210,4 +210,4 @@ const RegisterKernel fused{
     {.ops = {}, .make = make, .domain = assay_domain, .matches = is_fused_product}};
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::matmul_kernel

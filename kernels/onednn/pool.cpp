@@ -4,7 +4,7 @@
 #include "kernels/onednn/engine.h"
 #include "kernels/onednn/window.h"
 
-namespace assay::kernels {
+namespace assay::kernels::pool_kernel {
 namespace {
 
 using Desc = dnnl::pooling_forward::primitive_desc;
@@ -70,4 +70,4 @@ const RegisterKernel registered{
     {.ops = {"MaxPool", "AveragePool", "GlobalAveragePool", "GlobalMaxPool"}, .make = make}};
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::pool_kernel

@@ -5,7 +5,7 @@
 #include "kernels/onednn/int_form.h"
 #include "kernels/onednn/window.h"
 
-namespace assay::kernels {
+namespace assay::kernels::qconv_kernel {
 namespace {
 
 using Desc = dnnl::convolution_forward::primitive_desc;
@@ -157,4 +157,4 @@ KernelAnswer make(const KernelRequest& r) {
 const RegisterKernel registered{{.ops = {"QConv"}, .make = make, .domain = assay_domain}};
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::qconv_kernel

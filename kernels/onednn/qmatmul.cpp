@@ -3,7 +3,7 @@
 // kernels/arithmetic.h.
 #include "kernels/onednn/int_form.h"
 
-namespace assay::kernels {
+namespace assay::kernels::qmatmul_kernel {
 namespace {
 
 using Desc = dnnl::matmul::primitive_desc;
@@ -55,4 +55,4 @@ KernelAnswer make(const KernelRequest& r) {
 const RegisterKernel registered{{.ops = {"QGemm"}, .make = make, .domain = assay_domain}};
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::qmatmul_kernel

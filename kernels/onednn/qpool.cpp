@@ -2,7 +2,7 @@
 #include "kernels/onednn/engine.h"
 #include "kernels/onednn/window.h"
 
-namespace assay::kernels {
+namespace assay::kernels::qpool_kernel {
 namespace {
 
 using Desc = dnnl::pooling_forward::primitive_desc;
@@ -55,4 +55,4 @@ const RegisterKernel own{{.ops = {"QMaxPool"}, .make = make, .domain = assay_dom
 const RegisterKernel plain{{.ops = {"MaxPool"}, .make = make, .rank = 1}};
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::qpool_kernel

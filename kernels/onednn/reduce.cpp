@@ -4,7 +4,7 @@
 
 #include "kernels/onednn/engine.h"
 
-namespace assay::kernels {
+namespace assay::kernels::reduce_kernel {
 namespace {
 
 std::optional<std::vector<std::int64_t>> axes_of(const KernelRequest& r) {
@@ -96,4 +96,4 @@ const RegisterKernel registered{
     {.ops = {"ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin"}, .make = make}};
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::reduce_kernel

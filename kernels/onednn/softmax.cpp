@@ -1,7 +1,7 @@
 // Softmax along one axis (opset 13 on), float32, plain layout.
 #include "kernels/onednn/engine.h"
 
-namespace assay::kernels {
+namespace assay::kernels::softmax_kernel {
 namespace {
 
 using Desc = dnnl::softmax_forward::primitive_desc;
@@ -35,4 +35,4 @@ KernelAnswer make(const KernelRequest& r) {
 const RegisterKernel registered{{.ops = {"Softmax"}, .make = make}};
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::softmax_kernel

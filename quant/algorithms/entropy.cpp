@@ -9,7 +9,7 @@
 // what the divergence charges for clipping.
 #include "quant/algorithm.h"
 
-namespace assay {
+namespace assay::entropy_algorithm {
 namespace {
 
 std::vector<double> magnitudes(const std::vector<Bin>& bins, double width) {
@@ -84,4 +84,4 @@ const RegisterAlgorithm registered{
     {.name = "entropy", .summary = "least Kullback-Leibler divergence", .choose = choose}};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::entropy_algorithm

@@ -1,7 +1,7 @@
 // min-max: the exact range of the data.
 #include "quant/algorithm.h"
 
-namespace assay {
+namespace assay::min_max_algorithm {
 namespace {
 
 const RegisterAlgorithm registered{
@@ -10,4 +10,4 @@ const RegisterAlgorithm registered{
      .choose = [](const StreamingHistogram& h, const AlgorithmOptions&) { return *h.range(); }}};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::min_max_algorithm

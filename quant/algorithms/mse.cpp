@@ -7,7 +7,7 @@
 // so the result depends on the counts only.
 #include "quant/algorithm.h"
 
-namespace assay {
+namespace assay::mse_algorithm {
 namespace {
 
 double error_of(const std::vector<Bin>& bins, const QuantParams& p) {
@@ -63,4 +63,4 @@ const RegisterAlgorithm registered{
     {.name = "mse", .summary = "least expected squared error", .choose = choose}};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::mse_algorithm

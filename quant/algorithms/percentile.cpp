@@ -5,7 +5,7 @@
 // Edges are exact, so the resolution is one bin: at most max|x| / 2048 with the default capacity.
 #include "quant/algorithm.h"
 
-namespace assay {
+namespace assay::percentile_algorithm {
 namespace {
 
 Range choose(const StreamingHistogram& h, const AlgorithmOptions& options) {
@@ -35,4 +35,4 @@ const RegisterAlgorithm registered{
     {.name = "percentile", .summary = "drops the rarest values at both ends", .choose = choose}};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::percentile_algorithm

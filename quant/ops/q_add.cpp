@@ -9,7 +9,7 @@
 #include "quant/finish.h"
 #include "runtime/numeric/quantize_dd.h"
 
-namespace assay {
+namespace assay::q_add_op {
 namespace {
 
 void infer(InferContext& c) { c.set_output(0, {integer_output_type(c), c.input(0).dims}); }
@@ -111,4 +111,4 @@ void eval(EvalContext& c) {
 const RegisterOp registered{{.type = "QAdd", .domain = assay_domain, .infer = infer, .eval = eval}};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::q_add_op

@@ -7,7 +7,7 @@
 
 #include "quant/finish.h"
 
-namespace assay {
+namespace assay::q_concat_op {
 namespace {
 
 void infer(InferContext& c) {
@@ -67,4 +67,4 @@ const RegisterOp registered{
     {.type = "QConcat", .domain = assay_domain, .infer = infer, .eval = eval}};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::q_concat_op

@@ -8,7 +8,7 @@
 #include "quant/ops/linear_codes.h"
 #include "runtime/numeric/conv.h"
 
-namespace assay {
+namespace assay::q_conv_op {
 namespace {
 
 struct Sizes {
@@ -127,4 +127,4 @@ const RegisterOp registered{
     {.type = "QConv", .domain = assay_domain, .infer = infer, .eval = eval, .macs = macs}};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::q_conv_op

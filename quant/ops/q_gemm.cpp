@@ -8,7 +8,7 @@
 #include "runtime/numeric/gemm.h"
 #include "runtime/numeric/parallel.h"
 
-namespace assay {
+namespace assay::q_gemm_op {
 namespace {
 
 struct Sizes {
@@ -115,4 +115,4 @@ const RegisterOp registered{
     {.type = "QGemm", .domain = assay_domain, .infer = infer, .eval = eval, .macs = macs}};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::q_gemm_op

@@ -9,7 +9,7 @@
 #include "quant/finish.h"
 #include "runtime/ops/support/run_op.h"
 
-namespace assay {
+namespace assay::q_pool_op {
 namespace {
 
 /// Attributes of the float operator alone.
@@ -185,4 +185,4 @@ const RegisterOp registered{std::vector<OpDef>{
     {.type = "QMaxPool", .domain = assay_domain, .infer = infer_max, .eval = eval_max}}};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::q_pool_op

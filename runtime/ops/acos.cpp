@@ -1,7 +1,7 @@
 // Acos (7): y = arccos x; NaN outside [-1, 1].
 #include "runtime/ops/support/function_op.h"
 
-namespace assay::ops {
+namespace assay::ops::acos_op {
 namespace {
 
 struct AcosOp {
@@ -13,4 +13,4 @@ struct AcosOp {
 const RegisterOp registered{function_op<AcosOp>("Acos", 7)};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::acos_op

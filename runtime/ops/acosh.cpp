@@ -1,7 +1,7 @@
 // Acosh (9): y = log(x + sqrt(x^2 - 1)); NaN below 1.
 #include "runtime/ops/support/function_op.h"
 
-namespace assay::ops {
+namespace assay::ops::acosh_op {
 namespace {
 
 struct AcoshOp {
@@ -13,4 +13,4 @@ struct AcoshOp {
 const RegisterOp registered{function_op<AcoshOp>("Acosh", 9)};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::acosh_op

@@ -7,7 +7,7 @@
 #include "runtime/ops/support/infer.h"
 #include "runtime/ops/support/rows.h"
 
-namespace assay::ops {
+namespace assay::ops::arg_max_op {
 namespace {
 
 void infer(InferContext& c) {
@@ -57,4 +57,4 @@ const RegisterOp registered{
                        {.type = "ArgMin", .since = 1, .infer = infer, .eval = eval<false>}}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::arg_max_op

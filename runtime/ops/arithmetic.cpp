@@ -9,7 +9,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/legacy_broadcast.h"
 
-namespace assay::ops {
+namespace assay::ops::arithmetic_op {
 namespace {
 
 /// Integers go through unsigned 64-bit arithmetic, where wrap-around is defined.
@@ -131,4 +131,4 @@ const RegisterOp registered{
                        binary<MulFn>("Mul", bound_mul), binary<DivFn>("Div", bound_div)}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::arithmetic_op

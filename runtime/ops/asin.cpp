@@ -1,7 +1,7 @@
 // Asin (7): y = arcsin x; NaN outside [-1, 1].
 #include "runtime/ops/support/function_op.h"
 
-namespace assay::ops {
+namespace assay::ops::asin_op {
 namespace {
 
 struct AsinOp {
@@ -13,4 +13,4 @@ struct AsinOp {
 const RegisterOp registered{function_op<AsinOp>("Asin", 7)};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::asin_op

@@ -1,7 +1,7 @@
 // Asinh (9): y = log(x + sqrt(x^2 + 1)). Slope at most 1.
 #include "runtime/ops/support/function_op.h"
 
-namespace assay::ops {
+namespace assay::ops::asinh_op {
 namespace {
 
 struct AsinhOp {
@@ -13,4 +13,4 @@ struct AsinhOp {
 const RegisterOp registered{function_op<AsinhOp>("Asinh", 9)};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::asinh_op

@@ -1,7 +1,7 @@
 // Atan (7): y = arctan x. Slope at most 1.
 #include "runtime/ops/support/function_op.h"
 
-namespace assay::ops {
+namespace assay::ops::atan_op {
 namespace {
 
 struct AtanOp {
@@ -13,4 +13,4 @@ struct AtanOp {
 const RegisterOp registered{function_op<AtanOp>("Atan", 7)};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::atan_op

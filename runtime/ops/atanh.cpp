@@ -1,7 +1,7 @@
 // Atanh (9): y = log((1 + x) / (1 - x)) / 2; +-inf at +-1, NaN beyond.
 #include "runtime/ops/support/function_op.h"
 
-namespace assay::ops {
+namespace assay::ops::atanh_op {
 namespace {
 
 struct AtanhOp {
@@ -13,4 +13,4 @@ struct AtanhOp {
 const RegisterOp registered{function_op<AtanhOp>("Atanh", 9)};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::atanh_op

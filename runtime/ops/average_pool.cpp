@@ -13,7 +13,7 @@
 #include "runtime/ops/support/narrow.h"
 #include "runtime/ops/support/pool.h"
 
-namespace assay::ops {
+namespace assay::ops::average_pool_op {
 namespace {
 
 template <class T>
@@ -137,4 +137,4 @@ const RegisterOp registered{std::vector<OpDef>{
      .bound = bound_global}}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::average_pool_op

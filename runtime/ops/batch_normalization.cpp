@@ -18,7 +18,7 @@
 #include "runtime/ops/support/infer.h"
 #include "runtime/ops/support/narrow.h"
 
-namespace assay::ops {
+namespace assay::ops::batch_normalization_op {
 namespace {
 
 /// x as [batch, channels, inner].
@@ -242,4 +242,4 @@ const RegisterOp registered{{.type = "BatchNormalization",
                              .bound = bound}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::batch_normalization_op

@@ -12,7 +12,7 @@
 #include "runtime/ops/support/movement.h"
 #include "runtime/ops/support/truncate.h"
 
-namespace assay::ops {
+namespace assay::ops::cast_op {
 namespace {
 
 /// Target of Cast; at opset 1 a name ("FLOAT"), later a number.
@@ -80,4 +80,4 @@ const RegisterOp registered{std::vector<OpDef>{
     {.type = "CastLike", .since = 15, .infer = infer_like, .eval = eval}}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::cast_op

@@ -2,7 +2,7 @@
 // most 1 for alpha > 0.
 #include "runtime/ops/support/function_op.h"
 
-namespace assay::ops {
+namespace assay::ops::celu_op {
 namespace {
 
 struct CeluOp {
@@ -14,4 +14,4 @@ struct CeluOp {
 const RegisterOp registered{function_op<CeluOp>("Celu", 12)};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::celu_op

@@ -8,7 +8,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/infer.h"
 
-namespace assay::ops {
+namespace assay::ops::clip_op {
 namespace {
 
 void infer(InferContext& c) {
@@ -75,4 +75,4 @@ const RegisterOp registered{
     {.type = "Clip", .since = 1, .infer = infer, .eval = eval, .bound = bound}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::clip_op

@@ -6,7 +6,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/legacy_broadcast.h"
 
-namespace assay::ops {
+namespace assay::ops::compare_op {
 namespace {
 
 struct EqualFn {
@@ -63,4 +63,4 @@ const RegisterOp registered{std::vector<OpDef>{
     comparison<LessOrEqualFn>("LessOrEqual", 12)}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::compare_op

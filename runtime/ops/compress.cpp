@@ -2,7 +2,7 @@
 // whose condition is true. A condition shorter than the axis is false for the rest.
 #include "runtime/ops/support/movement.h"
 
-namespace assay::ops {
+namespace assay::ops::compress_op {
 namespace {
 
 void infer(InferContext& c) {
@@ -45,4 +45,4 @@ void eval(EvalContext& c) {
 const RegisterOp registered{{.type = "Compress", .since = 9, .infer = infer, .eval = eval}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::compress_op

@@ -4,7 +4,7 @@
 // without elements take part like any other.
 #include "runtime/ops/support/movement.h"
 
-namespace assay::ops {
+namespace assay::ops::concat_op {
 namespace {
 
 using Dims = std::vector<std::int64_t>;
@@ -69,4 +69,4 @@ const RegisterOp registered{
     {.type = "Concat", .since = 1, .infer = infer, .eval = eval, .bound = bound_moved<>}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::concat_op

@@ -7,7 +7,7 @@
 #include "runtime/ops/support/int_list.h"
 #include "runtime/ops/support/movement.h"
 
-namespace assay::ops {
+namespace assay::ops::constant_op {
 namespace {
 
 template <class T>
@@ -75,4 +75,4 @@ const RegisterOp registered{std::vector<OpDef>{{.type = "Constant",
                                                 .bound = bound_exact}}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::constant_op

@@ -9,7 +9,7 @@
 #include "runtime/ops/support/movement.h"
 #include "runtime/ops/support/stack.h"
 
-namespace assay::ops {
+namespace assay::ops::control_flow_op {
 namespace {
 
 bool read_flag(const Tensor& t) {
@@ -113,4 +113,4 @@ const RegisterOp registered{
                        {.type = "Loop", .infer = infer_loop, .eval = eval_loop}}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::control_flow_op

@@ -10,7 +10,7 @@
 #include "runtime/ops/support/narrow.h"
 #include "runtime/ops/support/window.h"
 
-namespace assay::ops {
+namespace assay::ops::conv_op {
 namespace {
 
 void infer(InferContext& c) { infer_conv(c, false); }
@@ -78,4 +78,4 @@ const RegisterOp registered{{.type = "Conv",
                              .macs = macs}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::conv_op

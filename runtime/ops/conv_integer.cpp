@@ -5,7 +5,7 @@
 #include "runtime/ops/support/int_conv_op.h"
 #include "runtime/ops/support/run_op.h"
 
-namespace assay::ops {
+namespace assay::ops::conv_integer_op {
 namespace {
 
 void infer(InferContext& c) {
@@ -23,4 +23,4 @@ void eval(EvalContext& c) {
 const RegisterOp registered{{.type = "ConvInteger", .since = 10, .infer = infer, .eval = eval}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::conv_integer_op

@@ -11,7 +11,7 @@
 #include "runtime/ops/support/narrow.h"
 #include "runtime/ops/support/window.h"
 
-namespace assay::ops {
+namespace assay::ops::conv_transpose_op {
 namespace {
 
 void infer(InferContext& c) { infer_conv(c, true); }
@@ -66,4 +66,4 @@ const RegisterOp registered{{.type = "ConvTranspose",
                              .macs = macs}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::conv_transpose_op

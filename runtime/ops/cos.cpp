@@ -1,7 +1,7 @@
 // Cos (7): y = cos x. Slope at most 1.
 #include "runtime/ops/support/function_op.h"
 
-namespace assay::ops {
+namespace assay::ops::cos_op {
 namespace {
 
 struct CosOp {
@@ -13,4 +13,4 @@ struct CosOp {
 const RegisterOp registered{function_op<CosOp>("Cos", 7)};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::cos_op

@@ -1,7 +1,7 @@
 // Cosh (9): y = (e^x + e^-x) / 2.
 #include "runtime/ops/support/function_op.h"
 
-namespace assay::ops {
+namespace assay::ops::cosh_op {
 namespace {
 
 struct CoshOp {
@@ -18,4 +18,4 @@ struct CoshOp {
 const RegisterOp registered{function_op<CoshOp>("Cosh", 9)};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::cosh_op

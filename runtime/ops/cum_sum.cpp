@@ -10,7 +10,7 @@
 #include "runtime/ops/support/narrow.h"
 #include "runtime/ops/support/rows.h"
 
-namespace assay::ops {
+namespace assay::ops::cum_sum_op {
 namespace {
 
 void infer(InferContext& c) {
@@ -86,4 +86,4 @@ const RegisterOp registered{
     {.type = "CumSum", .since = 11, .infer = infer, .eval = with_narrow<core>}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::cum_sum_op

@@ -6,7 +6,7 @@
 // the inverse in both orders.
 #include "runtime/ops/support/movement.h"
 
-namespace assay::ops {
+namespace assay::ops::depth_to_space_op {
 namespace {
 
 using Dims = std::vector<std::int64_t>;
@@ -103,4 +103,4 @@ const RegisterOp registered{std::vector<OpDef>{{.type = "DepthToSpace",
                                                 .bound = bound_moved<0>}}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::depth_to_space_op

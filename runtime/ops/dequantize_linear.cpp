@@ -6,7 +6,7 @@
 #include "runtime/ops/support/bound.h"
 #include "runtime/ops/support/quantize_axis.h"
 
-namespace assay {
+namespace assay::dequantize_linear_op {
 namespace {
 
 DType value_type(const InferContext& c) {
@@ -111,4 +111,4 @@ const RegisterOp registered{
     {.type = "DequantizeLinear", .since = 10, .infer = infer, .eval = eval, .bound = bound}};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::dequantize_linear_op

@@ -7,7 +7,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/infer.h"
 
-namespace assay::ops {
+namespace assay::ops::dropout_op {
 namespace {
 
 void infer(InferContext& c) {
@@ -41,4 +41,4 @@ const RegisterOp registered{
     {.type = "Dropout", .since = 1, .infer = infer, .eval = eval, .bound = bound}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::dropout_op

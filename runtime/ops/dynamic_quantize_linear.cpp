@@ -10,7 +10,7 @@
 #include "runtime/numeric/quantize.h"
 #include "runtime/op.h"
 
-namespace assay {
+namespace assay::dynamic_quantize_linear_op {
 namespace {
 
 constexpr CodeRange bytes{0, 255};
@@ -81,4 +81,4 @@ const RegisterOp registered{
     {.type = "DynamicQuantizeLinear", .since = 11, .infer = infer, .eval = eval}};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::dynamic_quantize_linear_op

@@ -13,7 +13,7 @@
 #include "runtime/ops/support/recurrent.h"
 #include "runtime/ops/support/scalar.h"
 
-namespace assay::ops {
+namespace assay::ops::einsum_op {
 namespace {
 
 /// Letters of each operand and of the output; axes behind `...` get the letters '0', '1', ...
@@ -237,4 +237,4 @@ const RegisterOp registered{
     {.type = "Einsum", .since = 12, .infer = infer, .eval = with_narrow<core>}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::einsum_op

@@ -2,7 +2,7 @@
 // |alpha|).
 #include "runtime/ops/support/function_op.h"
 
-namespace assay::ops {
+namespace assay::ops::elu_op {
 namespace {
 
 struct EluOp {
@@ -16,4 +16,4 @@ struct EluOp {
 const RegisterOp registered{function_op<EluOp>("Elu", 1)};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::elu_op

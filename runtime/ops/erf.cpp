@@ -1,7 +1,7 @@
 // Erf (9, 13): y = 2/sqrt(pi) * integral of e^(-t^2) from 0 to x. Slope at most 2/sqrt(pi).
 #include "runtime/ops/support/function_op.h"
 
-namespace assay::ops {
+namespace assay::ops::erf_op {
 namespace {
 
 struct ErfOp {
@@ -13,4 +13,4 @@ struct ErfOp {
 const RegisterOp registered{function_op<ErfOp>("Erf", 9)};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::erf_op

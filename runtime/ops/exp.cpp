@@ -1,7 +1,7 @@
 // Exp (1, 6, 13): y = e^x.
 #include "runtime/ops/support/function_op.h"
 
-namespace assay::ops {
+namespace assay::ops::exp_op {
 namespace {
 
 struct ExpOp {
@@ -13,4 +13,4 @@ struct ExpOp {
 const RegisterOp registered{function_op<ExpOp>("Exp", 1)};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::exp_op

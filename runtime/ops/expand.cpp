@@ -3,7 +3,7 @@
 #include "runtime/ops/support/int_list.h"
 #include "runtime/ops/support/movement.h"
 
-namespace assay::ops {
+namespace assay::ops::expand_op {
 namespace {
 
 using Dims = std::vector<std::int64_t>;
@@ -53,4 +53,4 @@ const RegisterOp registered{
     {.type = "Expand", .since = 8, .infer = infer, .eval = eval, .bound = bound_moved<0>}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::expand_op

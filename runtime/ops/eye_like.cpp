@@ -4,7 +4,7 @@
 
 #include "runtime/ops/support/movement.h"
 
-namespace assay::ops {
+namespace assay::ops::eye_like_op {
 namespace {
 
 void infer(InferContext& c) {
@@ -33,4 +33,4 @@ const RegisterOp registered{
     {.type = "EyeLike", .since = 9, .infer = infer, .eval = eval, .bound = bound_exact}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::eye_like_op

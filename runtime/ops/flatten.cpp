@@ -4,7 +4,7 @@
 // axis is 1 by default and may be the rank itself; negative values count from the end (opset 11).
 #include "runtime/ops/support/movement.h"
 
-namespace assay::ops {
+namespace assay::ops::flatten_op {
 namespace {
 
 std::int64_t product(const std::vector<std::int64_t>& dims, std::size_t first, std::size_t last) {
@@ -40,4 +40,4 @@ const RegisterOp registered{
     {.type = "Flatten", .since = 1, .infer = infer, .eval = eval, .bound = bound_moved<0>}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::flatten_op

@@ -3,7 +3,7 @@
 // The function jumps at integers: the radius is the widest move over the interval.
 #include "runtime/ops/support/function_op.h"
 
-namespace assay::ops {
+namespace assay::ops::floor_op {
 namespace {
 
 struct FloorOp {
@@ -20,4 +20,4 @@ struct FloorOp {
 const RegisterOp registered{function_op<FloorOp>("Floor", 1)};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::floor_op

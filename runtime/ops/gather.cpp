@@ -4,7 +4,7 @@
 #include "runtime/ops/support/int_list.h"
 #include "runtime/ops/support/movement.h"
 
-namespace assay::ops {
+namespace assay::ops::gather_op {
 namespace {
 
 void infer(InferContext& c) {
@@ -57,4 +57,4 @@ const RegisterOp registered{
     {.type = "Gather", .since = 1, .infer = infer, .eval = eval, .bound = bound_moved<0>}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::gather_op

@@ -3,7 +3,7 @@
 #include "runtime/ops/support/indices.h"
 #include "runtime/ops/support/movement.h"
 
-namespace assay::ops {
+namespace assay::ops::gather_elements_op {
 namespace {
 
 void infer(InferContext& c) {
@@ -45,4 +45,4 @@ const RegisterOp registered{
     {.type = "GatherElements", .since = 11, .infer = infer, .eval = eval, .bound = bound_moved<0>}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::gather_elements_op

@@ -5,7 +5,7 @@
 #include "runtime/ops/support/indices.h"
 #include "runtime/ops/support/movement.h"
 
-namespace assay::ops {
+namespace assay::ops::gather_nd_op {
 namespace {
 
 using Dims = std::vector<std::int64_t>;
@@ -57,4 +57,4 @@ const RegisterOp registered{
     {.type = "GatherND", .since = 11, .infer = infer, .eval = eval, .bound = bound_moved<0>}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::gather_nd_op

@@ -4,7 +4,7 @@
 // alpha 1.702f when absent, slope at most 1.1 for any alpha.
 #include "runtime/ops/support/function_op.h"
 
-namespace assay::ops {
+namespace assay::ops::gelu_op {
 namespace {
 
 struct GeluOp {
@@ -52,4 +52,4 @@ const RegisterOp registered{std::vector<OpDef>{
     in_microsoft(function_op<QuickGeluOp>("QuickGelu", 1))}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::gelu_op

@@ -10,7 +10,7 @@
 #include "runtime/ops/support/infer.h"
 #include "runtime/ops/support/narrow.h"
 
-namespace assay::ops {
+namespace assay::ops::gemm_op {
 namespace {
 
 struct Sizes2 {
@@ -144,4 +144,4 @@ const RegisterOp registered{{.type = "Gemm",
                              .macs = macs}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::gemm_op

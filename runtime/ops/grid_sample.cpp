@@ -13,7 +13,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/sample.h"
 
-namespace assay::ops {
+namespace assay::ops::grid_sample_op {
 namespace {
 
 enum class Mode { nearest, linear, cubic };
@@ -175,4 +175,4 @@ void eval(EvalContext& c) {
 const RegisterOp registered{{.type = "GridSample", .since = 16, .infer = infer, .eval = eval}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::grid_sample_op

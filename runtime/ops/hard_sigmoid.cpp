@@ -4,7 +4,7 @@
 // |alpha|.
 #include "runtime/ops/support/function_op.h"
 
-namespace assay::ops {
+namespace assay::ops::hard_sigmoid_op {
 namespace {
 
 struct HardSigmoidOp {
@@ -20,4 +20,4 @@ struct HardSigmoidOp {
 const RegisterOp registered{function_op<HardSigmoidOp>("HardSigmoid", 1)};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::hard_sigmoid_op

@@ -2,7 +2,7 @@
 // 3/2.
 #include "runtime/ops/support/function_op.h"
 
-namespace assay::ops {
+namespace assay::ops::hard_swish_op {
 namespace {
 
 struct HardSwishOp {
@@ -14,4 +14,4 @@ struct HardSwishOp {
 const RegisterOp registered{function_op<HardSwishOp>("HardSwish", 14)};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::hard_swish_op

@@ -2,7 +2,7 @@
 #include "runtime/ops/support/bound.h"
 #include "runtime/ops/support/infer.h"
 
-namespace assay::ops {
+namespace assay::ops::identity_op {
 namespace {
 
 void eval(EvalContext& c) { c.output(0) = c.input(0); }
@@ -13,4 +13,4 @@ const RegisterOp registered{
     {.type = "Identity", .since = 1, .infer = infer_same, .eval = eval, .bound = bound}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::identity_op

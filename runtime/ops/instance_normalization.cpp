@@ -13,7 +13,7 @@
 #include "runtime/ops/support/narrow.h"
 #include "runtime/ops/support/rows.h"
 
-namespace assay::ops {
+namespace assay::ops::instance_normalization_op {
 namespace {
 
 template <class T>
@@ -187,4 +187,4 @@ const RegisterOp registered{std::vector<OpDef>{{.type = "InstanceNormalization",
                                                 .eval = with_narrow<core_group>}}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::instance_normalization_op

@@ -3,7 +3,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/infer.h"
 
-namespace assay::ops {
+namespace assay::ops::is_nan_op {
 namespace {
 
 void infer(InferContext& c) {
@@ -34,4 +34,4 @@ const RegisterOp registered{
                        {.type = "IsInf", .since = 10, .infer = infer, .eval = eval_inf}}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::is_nan_op

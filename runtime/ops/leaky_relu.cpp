@@ -2,7 +2,7 @@
 // max(1, |alpha|).
 #include "runtime/ops/support/function_op.h"
 
-namespace assay::ops {
+namespace assay::ops::leaky_relu_op {
 namespace {
 
 struct LeakyReluOp {
@@ -16,4 +16,4 @@ struct LeakyReluOp {
 const RegisterOp registered{function_op<LeakyReluOp>("LeakyRelu", 1)};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::leaky_relu_op

@@ -1,7 +1,7 @@
 // Log (1, 6, 13): y = log x; log(+-0) = -inf, a negative x gives NaN.
 #include "runtime/ops/support/function_op.h"
 
-namespace assay::ops {
+namespace assay::ops::log_op {
 namespace {
 
 struct LogOp {
@@ -13,4 +13,4 @@ struct LogOp {
 const RegisterOp registered{function_op<LogOp>("Log", 1)};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::log_op

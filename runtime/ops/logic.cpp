@@ -6,7 +6,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/legacy_broadcast.h"
 
-namespace assay::ops {
+namespace assay::ops::logic_op {
 namespace {
 
 bool bool_type(DType t) { return t == DType::boolean; }
@@ -114,4 +114,4 @@ const RegisterOp registered{std::vector<OpDef>{
     {.type = "BitShift", .since = 11, .infer = infer_integer, .eval = eval_shift}}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::logic_op

@@ -14,7 +14,7 @@
 #include "runtime/ops/support/reduce.h"
 #include "runtime/ops/support/rows.h"
 
-namespace assay::ops {
+namespace assay::ops::lp_normalization_op {
 namespace {
 
 void infer(InferContext& c) {
@@ -99,4 +99,4 @@ const RegisterOp registered{std::vector<OpDef>{
      .eval = with_narrow<core_mvn>}}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::lp_normalization_op

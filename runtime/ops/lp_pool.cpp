@@ -10,7 +10,7 @@
 #include "runtime/ops/support/narrow.h"
 #include "runtime/ops/support/pool.h"
 
-namespace assay::ops {
+namespace assay::ops::lp_pool_op {
 namespace {
 
 template <class T>
@@ -98,4 +98,4 @@ const RegisterOp registered{std::vector<OpDef>{
     {.type = "GlobalLpPool", .since = 1, .infer = infer_global, .eval = with_narrow<core_global>}}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::lp_pool_op

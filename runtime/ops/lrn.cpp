@@ -9,7 +9,7 @@
 #include "runtime/ops/support/infer.h"
 #include "runtime/ops/support/narrow.h"
 
-namespace assay::ops {
+namespace assay::ops::lrn_op {
 namespace {
 
 struct Parameters {
@@ -67,4 +67,4 @@ void core(EvalContext& c) {
 const RegisterOp registered{{.type = "LRN", .since = 1, .infer = infer, .eval = with_narrow<core>}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::lrn_op

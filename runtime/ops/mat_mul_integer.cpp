@@ -4,7 +4,7 @@
 // b one or one per column. Sums outside int32 wrap.
 #include "runtime/ops/support/qlinear.h"
 
-namespace assay::ops {
+namespace assay::ops::mat_mul_integer_op {
 namespace {
 
 std::vector<std::int32_t> zeros(const EvalContext& c, std::size_t i) {
@@ -23,4 +23,4 @@ void eval(EvalContext& c) {
 const RegisterOp registered{{.type = "MatMulInteger", .since = 10, .infer = infer, .eval = eval}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::mat_mul_integer_op

@@ -10,7 +10,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/narrow.h"
 
-namespace assay::ops {
+namespace assay::ops::matmul_op {
 namespace {
 
 void infer(InferContext& c) {
@@ -113,4 +113,4 @@ const RegisterOp registered{{.type = "MatMul",
                              .macs = macs}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::matmul_op

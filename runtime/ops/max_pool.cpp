@@ -10,7 +10,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/pool.h"
 
-namespace assay::ops {
+namespace assay::ops::max_pool_op {
 namespace {
 
 template <class T>
@@ -115,4 +115,4 @@ const RegisterOp registered{std::vector<OpDef>{
      .bound = bound_global}}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::max_pool_op

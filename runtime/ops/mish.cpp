@@ -1,7 +1,7 @@
 // Mish (18): y = x * tanh(log(1 + e^x)). Slope at most 1.0884 (its maximum, near x = 1.5).
 #include "runtime/ops/support/function_op.h"
 
-namespace assay::ops {
+namespace assay::ops::mish_op {
 namespace {
 
 struct MishOp {
@@ -13,4 +13,4 @@ struct MishOp {
 const RegisterOp registered{function_op<MishOp>("Mish", 18)};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::mish_op

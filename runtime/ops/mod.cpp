@@ -6,7 +6,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/infer.h"
 
-namespace assay::ops {
+namespace assay::ops::mod_op {
 namespace {
 
 void infer(InferContext& c) {
@@ -46,4 +46,4 @@ void eval(EvalContext& c) {
 const RegisterOp registered{{.type = "Mod", .since = 10, .infer = infer, .eval = eval}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::mod_op

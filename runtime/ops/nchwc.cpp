@@ -15,7 +15,7 @@
 #include "runtime/ops/support/microsoft_call.h"
 #include "runtime/ops/support/window.h"
 
-namespace assay::ops {
+namespace assay::ops::nchwc_op {
 namespace {
 
 std::int64_t round_up(std::int64_t n, std::int64_t block) {
@@ -280,4 +280,4 @@ const RegisterOp registered{std::vector<OpDef>{
     blocked("Upsample", infer_upsample, eval_upsample, bound_move<upsample>)}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::nchwc_op

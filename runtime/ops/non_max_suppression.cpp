@@ -10,7 +10,7 @@
 
 #include "runtime/ops/support/movement.h"
 
-namespace assay::ops {
+namespace assay::ops::non_max_suppression_op {
 namespace {
 
 struct Box {
@@ -116,4 +116,4 @@ const RegisterOp registered{
     {.type = "NonMaxSuppression", .since = 10, .infer = infer, .eval = eval}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::non_max_suppression_op

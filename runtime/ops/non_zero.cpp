@@ -2,7 +2,7 @@
 // order. NaN is not zero; -0 is. Of a scalar the result is [0, count].
 #include "runtime/ops/support/movement.h"
 
-namespace assay::ops {
+namespace assay::ops::non_zero_op {
 namespace {
 
 void infer(InferContext& c) {
@@ -33,4 +33,4 @@ void eval(EvalContext& c) {
 const RegisterOp registered{{.type = "NonZero", .since = 9, .infer = infer, .eval = eval}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::non_zero_op

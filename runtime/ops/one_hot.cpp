@@ -6,7 +6,7 @@
 #include "runtime/ops/support/movement.h"
 #include "runtime/ops/support/truncate.h"
 
-namespace assay::ops {
+namespace assay::ops::one_hot_op {
 namespace {
 
 std::int64_t read_depth(const Tensor& t) {
@@ -57,4 +57,4 @@ const RegisterOp registered{
     {.type = "OneHot", .since = 9, .infer = infer, .eval = eval, .bound = bound_moved<2>}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::one_hot_op

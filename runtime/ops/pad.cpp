@@ -10,7 +10,7 @@
 #include "runtime/ops/support/int_list.h"
 #include "runtime/ops/support/movement.h"
 
-namespace assay::ops {
+namespace assay::ops::pad_op {
 namespace {
 
 constexpr std::int64_t kInputsSince = 11;
@@ -151,4 +151,4 @@ const RegisterOp registered{
     {.type = "Pad", .since = 1, .infer = infer, .eval = eval, .bound = bound}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::pad_op

@@ -9,7 +9,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/legacy_broadcast.h"
 
-namespace assay::ops {
+namespace assay::ops::pow_op {
 namespace {
 
 void infer(InferContext& c) {
@@ -112,4 +112,4 @@ void eval(EvalContext& c) {
 const RegisterOp registered{{.type = "Pow", .since = 1, .infer = infer, .eval = eval}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::pow_op

@@ -6,7 +6,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/infer.h"
 
-namespace assay::ops {
+namespace assay::ops::prelu_op {
 namespace {
 
 /// The slope as numpy broadcasting wants it: before opset 7 a vector of slopes belongs to axis 1.
@@ -56,4 +56,4 @@ const RegisterOp registered{
     {.type = "PRelu", .since = 1, .infer = infer, .eval = eval, .bound = bound}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::prelu_op

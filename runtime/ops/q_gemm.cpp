@@ -7,7 +7,7 @@
 // transB as in Gemm.
 #include "runtime/ops/support/qlinear.h"
 
-namespace assay::ops {
+namespace assay::ops::q_gemm_op {
 namespace {
 
 Tensor transposed(const Tensor& t, bool wanted) {
@@ -95,4 +95,4 @@ const RegisterOp registered{
     {.type = "QGemm", .domain = "com.microsoft", .infer = infer, .eval = eval}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::q_gemm_op

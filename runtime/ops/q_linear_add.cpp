@@ -5,7 +5,7 @@
 // what moves results by one code.
 #include "runtime/ops/support/qlinear.h"
 
-namespace assay::ops {
+namespace assay::ops::q_linear_add_op {
 namespace {
 
 void infer(InferContext& c) {
@@ -44,4 +44,4 @@ const RegisterOp registered{
     {.type = "QLinearAdd", .domain = "com.microsoft", .infer = infer, .eval = eval}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::q_linear_add_op

@@ -6,7 +6,7 @@
 #include "runtime/ops/support/qlinear.h"
 #include "runtime/ops/support/run_op.h"
 
-namespace assay::ops {
+namespace assay::ops::q_linear_concat_op {
 namespace {
 
 void infer(InferContext& c) {
@@ -36,4 +36,4 @@ const RegisterOp registered{
     {.type = "QLinearConcat", .domain = "com.microsoft", .infer = infer, .eval = eval}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::q_linear_concat_op

@@ -7,7 +7,7 @@
 #include "runtime/ops/support/qlinear.h"
 #include "runtime/ops/support/run_op.h"
 
-namespace assay::ops {
+namespace assay::ops::q_linear_conv_op {
 namespace {
 
 void infer(InferContext& c) {
@@ -41,4 +41,4 @@ void eval(EvalContext& c) {
 const RegisterOp registered{{.type = "QLinearConv", .since = 10, .infer = infer, .eval = eval}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::q_linear_conv_op

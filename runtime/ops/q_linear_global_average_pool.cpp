@@ -5,7 +5,7 @@
 #include "runtime/ops/support/qlinear.h"
 #include "runtime/ops/support/run_op.h"
 
-namespace assay::ops {
+namespace assay::ops::q_linear_global_average_pool_op {
 namespace {
 
 Attributes float_attributes(const Attributes& own) {
@@ -37,4 +37,4 @@ const RegisterOp registered{
     {.type = "QLinearGlobalAveragePool", .domain = "com.microsoft", .infer = infer, .eval = eval}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::q_linear_global_average_pool_op

@@ -4,7 +4,7 @@
 // and rounded once.
 #include "runtime/ops/support/qlinear.h"
 
-namespace assay::ops {
+namespace assay::ops::q_linear_mat_mul_op {
 namespace {
 
 void infer(InferContext& c) { infer_int_matmul(c, 0, 3, code_type_of(c, 7, DType::uint8)); }
@@ -37,4 +37,4 @@ void eval(EvalContext& c) {
 const RegisterOp registered{{.type = "QLinearMatMul", .since = 10, .infer = infer, .eval = eval}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::q_linear_mat_mul_op

@@ -10,7 +10,7 @@
 #include "runtime/ops/support/bound.h"
 #include "runtime/ops/support/quantize_axis.h"
 
-namespace assay {
+namespace assay::quantize_linear_op {
 namespace {
 
 using ops::new_radius;
@@ -155,4 +155,4 @@ const RegisterOp registered{
     {.type = "QuantizeLinear", .since = 10, .infer = infer, .eval = eval, .bound = bound}};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::quantize_linear_op

@@ -13,7 +13,7 @@
 #include "runtime/numeric/elementary.h"
 #include "runtime/ops/support/elementwise.h"
 
-namespace assay::ops {
+namespace assay::ops::random_op {
 namespace {
 
 std::uint64_t mixed(std::uint64_t v) {
@@ -90,4 +90,4 @@ const RegisterOp registered{
                        {.type = "RandomNormalLike", .infer = infer_like, .eval = eval<normal>}}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::random_op

@@ -6,7 +6,7 @@
 
 #include "runtime/ops/support/movement.h"
 
-namespace assay::ops {
+namespace assay::ops::range_op {
 namespace {
 
 std::int64_t float_count(double start, double limit, double delta) {
@@ -94,4 +94,4 @@ void eval(EvalContext& c) {
 const RegisterOp registered{{.type = "Range", .since = 11, .infer = infer, .eval = eval}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::range_op

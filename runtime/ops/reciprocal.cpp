@@ -1,7 +1,7 @@
 // Reciprocal (1, 6, 13): y = 1 / x; 1 / +-0 = +-inf.
 #include "runtime/ops/support/function_op.h"
 
-namespace assay::ops {
+namespace assay::ops::reciprocal_op {
 namespace {
 
 struct ReciprocalOp {
@@ -16,4 +16,4 @@ struct ReciprocalOp {
 const RegisterOp registered{function_op<ReciprocalOp>("Reciprocal", 1)};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::reciprocal_op

@@ -15,7 +15,7 @@
 #include "runtime/ops/support/narrow.h"
 #include "runtime/ops/support/scalar.h"
 
-namespace assay::ops {
+namespace assay::ops::recurrent_op {
 namespace {
 
 enum class Kind { rnn, gru, lstm };
@@ -204,4 +204,4 @@ const RegisterOp registered{std::vector<OpDef>{
     {.type = "LSTM", .since = 1, .infer = infer_recurrent, .eval = with_narrow<core<Kind::lstm>>}}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::recurrent_op

@@ -19,7 +19,7 @@
 #include "runtime/ops/support/narrow.h"
 #include "runtime/ops/support/reduce.h"
 
-namespace assay::ops {
+namespace assay::ops::reduce_op {
 namespace {
 
 /// First opset whose axes are an input.
@@ -289,4 +289,4 @@ const RegisterOp registered{
                        reduction("ReduceMin", eval_choice<false>, bound_choice)}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::reduce_op

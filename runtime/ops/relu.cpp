@@ -6,7 +6,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/infer.h"
 
-namespace assay::ops {
+namespace assay::ops::relu_op {
 namespace {
 
 void infer(InferContext& c) {
@@ -32,4 +32,4 @@ const RegisterOp registered{
     {.type = "Relu", .since = 1, .infer = infer, .eval = eval, .bound = bound}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::relu_op

@@ -6,7 +6,7 @@
 #include "runtime/ops/support/int_list.h"
 #include "runtime/ops/support/movement.h"
 
-namespace assay::ops {
+namespace assay::ops::reshape_op {
 namespace {
 
 using Dims = std::vector<std::int64_t>;
@@ -91,4 +91,4 @@ const RegisterOp registered{
     {.type = "Reshape", .since = 1, .infer = infer, .eval = eval, .bound = bound_moved<0>}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::reshape_op

@@ -13,7 +13,7 @@
 #include "runtime/ops/support/interpolate.h"
 #include "runtime/ops/support/movement.h"
 
-namespace assay::ops {
+namespace assay::ops::resize_op {
 namespace {
 
 using Doubles = std::vector<double>;
@@ -260,4 +260,4 @@ const RegisterOp registered{std::vector<OpDef>{
     {.type = "Upsample", .since = 7, .infer = infer, .eval = eval, .bound = bound}}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::resize_op

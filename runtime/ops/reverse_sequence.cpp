@@ -3,7 +3,7 @@
 #include "runtime/ops/support/int_list.h"
 #include "runtime/ops/support/movement.h"
 
-namespace assay::ops {
+namespace assay::ops::reverse_sequence_op {
 namespace {
 
 struct Axes {
@@ -58,4 +58,4 @@ const RegisterOp registered{{.type = "ReverseSequence",
                              .bound = bound_moved<0>}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::reverse_sequence_op

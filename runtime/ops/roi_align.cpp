@@ -13,7 +13,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/sample.h"
 
-namespace assay::ops {
+namespace assay::ops::roi_align_op {
 namespace {
 
 struct Options {
@@ -176,4 +176,4 @@ void eval(EvalContext& c) {
 const RegisterOp registered{{.type = "RoiAlign", .since = 10, .infer = infer, .eval = eval}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::roi_align_op

@@ -3,7 +3,7 @@
 // The function jumps at half-integers: the radius is the widest move over the interval.
 #include "runtime/ops/support/function_op.h"
 
-namespace assay::ops {
+namespace assay::ops::round_op {
 namespace {
 
 struct RoundOp {
@@ -20,4 +20,4 @@ struct RoundOp {
 const RegisterOp registered{function_op<RoundOp>("Round", 11)};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::round_op

@@ -7,7 +7,7 @@
 #include "runtime/ops/support/movement.h"
 #include "runtime/ops/support/stack.h"
 
-namespace assay::ops {
+namespace assay::ops::scan_op {
 namespace {
 
 /// Slice `at` of axis `axis`, that axis taken out.
@@ -105,4 +105,4 @@ void eval(EvalContext& c) { ScanRun(c).run(); }
 const RegisterOp registered{{.type = "Scan", .since = 9, .infer = infer, .eval = eval}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::scan_op

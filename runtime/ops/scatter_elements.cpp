@@ -6,7 +6,7 @@
 #include "runtime/ops/support/indices.h"
 #include "runtime/ops/support/movement.h"
 
-namespace assay::ops {
+namespace assay::ops::scatter_elements_op {
 namespace {
 
 void infer(InferContext& c) {
@@ -55,4 +55,4 @@ const RegisterOp registered{std::vector<OpDef>{
     {.type = "Scatter", .since = 9, .infer = infer, .eval = eval, .bound = bound}}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::scatter_elements_op

@@ -5,7 +5,7 @@
 #include "runtime/ops/support/indices.h"
 #include "runtime/ops/support/movement.h"
 
-namespace assay::ops {
+namespace assay::ops::scatter_nd_op {
 namespace {
 
 void infer(InferContext& c) {
@@ -50,4 +50,4 @@ const RegisterOp registered{
     {.type = "ScatterND", .since = 11, .infer = infer, .eval = eval, .bound = bound}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::scatter_nd_op

@@ -5,7 +5,7 @@
 // max(1, |alpha|).
 #include "runtime/ops/support/function_op.h"
 
-namespace assay::ops {
+namespace assay::ops::selu_op {
 namespace {
 
 template <int Opset>
@@ -25,4 +25,4 @@ const RegisterOp registered{
     std::vector<OpDef>{function_op<SeluOp<1>>("Selu", 1), function_op<SeluOp<6>>("Selu", 6)}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::selu_op

@@ -7,7 +7,7 @@
 
 #include "runtime/ops/support/movement.h"
 
-namespace assay::ops {
+namespace assay::ops::shape_op {
 namespace {
 
 struct Part {
@@ -48,4 +48,4 @@ const RegisterOp registered{std::vector<OpDef>{
     {.type = "Size", .infer = infer_size, .eval = eval_size, .bound = bound_exact}}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::shape_op

@@ -6,7 +6,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/infer.h"
 
-namespace assay::ops {
+namespace assay::ops::shrink_op {
 namespace {
 
 void infer(InferContext& c) {
@@ -35,4 +35,4 @@ void eval(EvalContext& c) {
 const RegisterOp registered{{.type = "Shrink", .since = 9, .infer = infer, .eval = eval}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::shrink_op

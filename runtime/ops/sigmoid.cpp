@@ -1,7 +1,7 @@
 // Sigmoid (1, 6, 13): y = 1 / (1 + e^-x). Slope at most 1/4.
 #include "runtime/ops/support/function_op.h"
 
-namespace assay::ops {
+namespace assay::ops::sigmoid_op {
 namespace {
 
 struct SigmoidOp {
@@ -13,4 +13,4 @@ struct SigmoidOp {
 const RegisterOp registered{function_op<SigmoidOp>("Sigmoid", 1)};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::sigmoid_op

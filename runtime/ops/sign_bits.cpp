@@ -7,7 +7,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/infer.h"
 
-namespace assay::ops {
+namespace assay::ops::sign_bits_op {
 namespace {
 
 template <class T>
@@ -88,4 +88,4 @@ const RegisterOp registered{std::vector<OpDef>{
     {.type = "Sign", .since = 9, .infer = infer, .eval = eval<SignFn>, .bound = bound_sign}}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::sign_bits_op

@@ -9,7 +9,7 @@
 #include "runtime/ops/support/call_op.h"
 #include "runtime/ops/support/function_op.h"
 
-namespace assay::ops {
+namespace assay::ops::silu_op {
 namespace {
 
 bool single(const EvalContext& c) {
@@ -66,4 +66,4 @@ const RegisterOp registered{std::vector<OpDef>{
     own("Silu", eval_silu, bound_silu), own("HardSwish", eval_hard_swish, bound_hard_swish)}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::silu_op

@@ -1,7 +1,7 @@
 // Sin (7): y = sin x. Slope at most 1.
 #include "runtime/ops/support/function_op.h"
 
-namespace assay::ops {
+namespace assay::ops::sin_op {
 namespace {
 
 struct SinOp {
@@ -13,4 +13,4 @@ struct SinOp {
 const RegisterOp registered{function_op<SinOp>("Sin", 7)};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::sin_op

@@ -1,7 +1,7 @@
 // Sinh (9): y = (e^x - e^-x) / 2.
 #include "runtime/ops/support/function_op.h"
 
-namespace assay::ops {
+namespace assay::ops::sinh_op {
 namespace {
 
 struct SinhOp {
@@ -13,4 +13,4 @@ struct SinhOp {
 const RegisterOp registered{function_op<SinhOp>("Sinh", 9)};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::sinh_op

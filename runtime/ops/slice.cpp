@@ -9,7 +9,7 @@
 #include "runtime/ops/support/int_list.h"
 #include "runtime/ops/support/movement.h"
 
-namespace assay::ops {
+namespace assay::ops::slice_op {
 namespace {
 
 constexpr std::int64_t kInputsSince = 10;
@@ -122,4 +122,4 @@ const RegisterOp registered{
     {.type = "Slice", .since = 1, .infer = infer, .eval = eval, .bound = bound_moved<0>}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::slice_op

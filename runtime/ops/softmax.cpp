@@ -14,7 +14,7 @@
 #include "runtime/ops/support/narrow.h"
 #include "runtime/ops/support/rows.h"
 
-namespace assay::ops {
+namespace assay::ops::softmax_op {
 namespace {
 
 void infer(InferContext& c) {
@@ -128,4 +128,4 @@ const RegisterOp registered{std::vector<OpDef>{
     {.type = "Hardmax", .since = 1, .infer = infer, .eval = with_narrow<core<HardmaxFn>>}}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::softmax_op

@@ -1,7 +1,7 @@
 // Softplus (1): y = log(1 + e^x). Slope at most 1.
 #include "runtime/ops/support/function_op.h"
 
-namespace assay::ops {
+namespace assay::ops::softplus_op {
 namespace {
 
 struct SoftplusOp {
@@ -13,4 +13,4 @@ struct SoftplusOp {
 const RegisterOp registered{function_op<SoftplusOp>("Softplus", 1)};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::softplus_op

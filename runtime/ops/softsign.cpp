@@ -1,7 +1,7 @@
 // Softsign (1): y = x / (1 + |x|). Slope at most 1.
 #include "runtime/ops/support/function_op.h"
 
-namespace assay::ops {
+namespace assay::ops::softsign_op {
 namespace {
 
 struct SoftsignOp {
@@ -13,4 +13,4 @@ struct SoftsignOp {
 const RegisterOp registered{function_op<SoftsignOp>("Softsign", 1)};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::softsign_op

@@ -8,7 +8,7 @@
 #include "runtime/ops/support/int_list.h"
 #include "runtime/ops/support/movement.h"
 
-namespace assay::ops {
+namespace assay::ops::split_op {
 namespace {
 
 template <class Context>
@@ -95,4 +95,4 @@ const RegisterOp registered{
     {.type = "Split", .since = 1, .infer = infer, .eval = eval, .bound = bound_moved<0>}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::split_op

@@ -1,7 +1,7 @@
 // Sqrt (1, 6, 13): y = sqrt x; a negative x gives NaN, sqrt(-0) = -0.
 #include "runtime/ops/support/function_op.h"
 
-namespace assay::ops {
+namespace assay::ops::sqrt_op {
 namespace {
 
 struct SqrtOp {
@@ -13,4 +13,4 @@ struct SqrtOp {
 const RegisterOp registered{function_op<SqrtOp>("Sqrt", 1)};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::sqrt_op

@@ -5,7 +5,7 @@
 #include "runtime/ops/support/int_list.h"
 #include "runtime/ops/support/movement.h"
 
-namespace assay::ops {
+namespace assay::ops::squeeze_op {
 namespace {
 
 using Dims = std::vector<std::int64_t>;
@@ -43,4 +43,4 @@ const RegisterOp registered{
     {.type = "Squeeze", .since = 1, .infer = infer, .eval = eval, .bound = bound_moved<0>}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::squeeze_op

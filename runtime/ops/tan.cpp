@@ -1,7 +1,7 @@
 // Tan (7): y = sin x / cos x. No radius: a pole may lie inside any interval.
 #include "runtime/ops/support/function_op.h"
 
-namespace assay::ops {
+namespace assay::ops::tan_op {
 namespace {
 
 struct TanOp {
@@ -13,4 +13,4 @@ const RegisterOp registered{
     {.type = "Tan", .since = 7, .infer = infer_float_function, .eval = eval_function<TanOp>}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::tan_op

@@ -1,7 +1,7 @@
 // Tanh (1, 6, 13): y = (e^2x - 1) / (e^2x + 1). Slope at most 1.
 #include "runtime/ops/support/function_op.h"
 
-namespace assay::ops {
+namespace assay::ops::tanh_op {
 namespace {
 
 struct TanhOp {
@@ -13,4 +13,4 @@ struct TanhOp {
 const RegisterOp registered{function_op<TanhOp>("Tanh", 1)};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::tanh_op

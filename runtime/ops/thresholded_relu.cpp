@@ -3,7 +3,7 @@
 // The function jumps at alpha: an interval that reaches alpha may be off by the whole value.
 #include "runtime/ops/support/function_op.h"
 
-namespace assay::ops {
+namespace assay::ops::thresholded_relu_op {
 namespace {
 
 struct ThresholdedReluOp {
@@ -18,4 +18,4 @@ struct ThresholdedReluOp {
 const RegisterOp registered{function_op<ThresholdedReluOp>("ThresholdedRelu", 10)};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::thresholded_relu_op

@@ -4,7 +4,7 @@
 #include "runtime/ops/support/int_list.h"
 #include "runtime/ops/support/movement.h"
 
-namespace assay::ops {
+namespace assay::ops::tile_op {
 namespace {
 
 /// Repeats per axis; nullopt when they are not known.
@@ -67,4 +67,4 @@ const RegisterOp registered{
     {.type = "Tile", .since = 1, .infer = infer, .eval = eval, .bound = bound_moved<0>}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::tile_op

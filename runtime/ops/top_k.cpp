@@ -10,7 +10,7 @@
 #include "runtime/ops/support/movement.h"
 #include "runtime/ops/support/order_key.h"
 
-namespace assay::ops {
+namespace assay::ops::top_k_op {
 namespace {
 
 /// k, or -1 when it is not known.
@@ -97,4 +97,4 @@ void eval(EvalContext& c) {
 const RegisterOp registered{{.type = "TopK", .since = 1, .infer = infer, .eval = eval}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::top_k_op

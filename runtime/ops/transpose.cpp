@@ -5,7 +5,7 @@
 #include "runtime/ops/support/int_list.h"
 #include "runtime/ops/support/movement.h"
 
-namespace assay::ops {
+namespace assay::ops::transpose_op {
 namespace {
 
 Ints read_perm(const Attributes& a, std::size_t rank) {
@@ -52,4 +52,4 @@ const RegisterOp registered{
     {.type = "Transpose", .since = 1, .infer = infer, .eval = eval, .bound = bound_moved<0>}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::transpose_op

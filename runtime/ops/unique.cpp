@@ -9,7 +9,7 @@
 #include "runtime/ops/support/movement.h"
 #include "runtime/ops/support/order_key.h"
 
-namespace assay::ops {
+namespace assay::ops::unique_op {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
@@ -138,4 +138,4 @@ void eval(EvalContext& c) {
 const RegisterOp registered{{.type = "Unique", .since = 11, .infer = infer, .eval = eval}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::unique_op

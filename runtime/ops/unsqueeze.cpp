@@ -5,7 +5,7 @@
 #include "runtime/ops/support/int_list.h"
 #include "runtime/ops/support/movement.h"
 
-namespace assay::ops {
+namespace assay::ops::unsqueeze_op {
 namespace {
 
 void infer(InferContext& c) {
@@ -32,4 +32,4 @@ const RegisterOp registered{
     {.type = "Unsqueeze", .since = 1, .infer = infer, .eval = eval, .bound = bound_moved<0>}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::unsqueeze_op

@@ -10,7 +10,7 @@
 #include "runtime/ops/support/infer.h"
 #include "runtime/ops/support/narrow.h"
 
-namespace assay::ops {
+namespace assay::ops::variadic_op {
 namespace {
 
 /// Calls fn(the inputs' values at one output, output) for every output.
@@ -136,4 +136,4 @@ const RegisterOp registered{std::vector<OpDef>{{.type = "Sum",
                                                 .bound = bound_selection}}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::variadic_op

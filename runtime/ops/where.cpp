@@ -3,7 +3,7 @@
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/infer.h"
 
-namespace assay::ops {
+namespace assay::ops::where_op {
 namespace {
 
 void infer(InferContext& c) {
@@ -50,4 +50,4 @@ const RegisterOp registered{
     {.type = "Where", .since = 9, .infer = infer, .eval = eval, .bound = bound}};
 
 }  // namespace
-}  // namespace assay::ops
+}  // namespace assay::ops::where_op

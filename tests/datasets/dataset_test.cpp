@@ -9,7 +9,7 @@
 #include "runtime/npy.h"
 #include "tests/support/source_dir.h"
 
-namespace assay {
+namespace assay::dataset_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -39,8 +39,7 @@ std::string message_of(const std::function<void()>& call) {
 }
 
 TEST(Dataset, DigitsTestSplit) {
-  const auto data =
-      open_dataset(source_dir() / "datasets/digits", "test", digits_graph());
+  const auto data = open_dataset(source_dir() / "datasets/digits", "test", digits_graph());
   EXPECT_EQ(data->size(), 1000);
   const Sample s = data->load(999);
   EXPECT_EQ(s.inputs.at("input").shape(), (Shape{1, 1, 28, 28}));
@@ -51,8 +50,7 @@ TEST(Dataset, DigitsTestSplit) {
 }
 
 TEST(Dataset, DigitsCalibrationImages) {
-  const auto data =
-      open_dataset(source_dir() / "datasets/digits", "calibration", digits_graph());
+  const auto data = open_dataset(source_dir() / "datasets/digits", "calibration", digits_graph());
   EXPECT_EQ(data->size(), 256);
   const Batch b = load_batch(*data, 0, 3);
   EXPECT_EQ(b.inputs.at("input").shape(), (Shape{3, 1, 28, 28}));
@@ -140,4 +138,4 @@ TEST(Dataset, UnlikeShapesCannotShareABatch) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::dataset_test

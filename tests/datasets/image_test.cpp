@@ -7,7 +7,7 @@
 #include "datasets/data_spec.h"
 #include "runtime/file.h"
 
-namespace assay {
+namespace assay::image_test {
 namespace {
 
 const Image sample{
@@ -80,4 +80,4 @@ TEST(Image, PreprocessingByHand) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::image_test

@@ -10,7 +10,7 @@
 #include "runtime/file.h"
 #include "tests/support/source_dir.h"
 
-namespace assay {
+namespace assay::fusion_docs_test {
 namespace {
 
 const std::filesystem::path root = source_dir();
@@ -42,4 +42,4 @@ TEST(FusionDocs, EveryRuleHasATestFileAndRefusals) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::fusion_docs_test

@@ -3,7 +3,7 @@
 
 #include "tests/fusion/net.h"
 
-namespace assay {
+namespace assay::leftover_test {
 namespace {
 
 using namespace testing;
@@ -53,4 +53,4 @@ TEST(LeftNormalization, SaysNothingTwiceAndNothingWithoutRules) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::leftover_test

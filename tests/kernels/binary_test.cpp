@@ -6,7 +6,7 @@
 #include "kernels/program.h"
 #include "tests/kernels/graph_maker.h"
 
-namespace assay::kernels {
+namespace assay::kernels::binary_test {
 namespace {
 
 float apply(const std::string& op, float a, float b) {
@@ -80,4 +80,4 @@ TEST(Binary, NanOfEitherOperandComesThroughMaxAndMin) {
 }
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::binary_test

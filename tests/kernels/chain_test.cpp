@@ -7,7 +7,7 @@
 #include "kernels/program.h"
 #include "tests/kernels/graph_maker.h"
 
-namespace assay::kernels {
+namespace assay::kernels::chain_test {
 namespace {
 
 struct Built {
@@ -104,4 +104,4 @@ TEST(Chain, StopsWhereAValueIsNeededOutside) {
 }
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::chain_test

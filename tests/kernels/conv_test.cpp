@@ -8,7 +8,7 @@
 #include "kernels/program.h"
 #include "tests/kernels/graph_maker.h"
 
-namespace assay::kernels {
+namespace assay::kernels::conv_test {
 namespace {
 
 struct Case {
@@ -175,4 +175,4 @@ TEST(F32ConvTuning, TunedProgramStaysInsideTheBound) {
 }
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::conv_test

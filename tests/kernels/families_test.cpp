@@ -13,7 +13,7 @@
 #include "runtime/executor.h"
 #include "tests/kernels/graph_maker.h"
 
-namespace assay::kernels {
+namespace assay::kernels::families_test {
 namespace {
 
 constexpr double u = 5.9604644775390625e-08;  // 2^-24
@@ -269,4 +269,4 @@ TEST(F32Reduce, MeansStayInsideTheBound) {
 }
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::families_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace assay::kernels {
+namespace assay::kernels::memory_plan_test {
 namespace {
 
 TEST(MemoryPlan, ChainReusesTwoBuffers) {
@@ -39,4 +39,4 @@ TEST(MemoryPlan, BuffersAliveTogetherNeverOverlap) {
 }
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::memory_plan_test

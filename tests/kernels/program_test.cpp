@@ -8,7 +8,7 @@
 #include "runtime/op.h"
 #include "tests/kernels/graph_maker.h"
 
-namespace assay::kernels {
+namespace assay::kernels::program_test {
 namespace {
 
 const Shape image{1, 8, 6, 5};
@@ -186,4 +186,4 @@ TEST(Program, NodeWithoutFastKernelRunsOnTheReferenceAndSaysWhy) {
 }
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::program_test

@@ -13,7 +13,7 @@
 #include "tests/kernels/graph_maker.h"
 #include "tests/kernels/int_model.h"
 
-namespace assay::kernels {
+namespace assay::kernels::qconv_test {
 namespace {
 
 enum class Skip { none, dies, stays };
@@ -282,4 +282,4 @@ INSTANTIATE_TEST_SUITE_P(Caps, IsaCap,
                          ::testing::Values("AVX512_CORE_VNNI", "AVX2_VNNI", "AVX512_CORE", "AVX2"));
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::qconv_test

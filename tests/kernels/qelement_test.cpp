@@ -6,7 +6,7 @@
 #include "kernels/program.h"
 #include "tests/kernels/graph_maker.h"
 
-namespace assay::kernels {
+namespace assay::kernels::qelement_test {
 namespace {
 
 int stored(float v, float scale, int zero, int low, int high) {
@@ -76,4 +76,4 @@ TEST(IntPool, MaxPassesCodesThrough) {
 }
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::qelement_test

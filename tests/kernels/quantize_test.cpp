@@ -8,7 +8,7 @@
 #include "kernels/program.h"
 #include "tests/kernels/graph_maker.h"
 
-namespace assay::kernels {
+namespace assay::kernels::quantize_test {
 namespace {
 
 int expected_code(float x, float scale, int zero, int low, int high) {
@@ -98,4 +98,4 @@ TEST(Dequantize, DifferenceTimesScaleRoundedOnce) {
 }
 
 }  // namespace
-}  // namespace assay::kernels
+}  // namespace assay::kernels::quantize_test

@@ -20,7 +20,7 @@
 
 #include "runtime/numeric/elementary.h"
 
-namespace assay {
+namespace assay::exhaustive_test {
 namespace {
 
 using Precise = long double (*)(long double);
@@ -154,4 +154,4 @@ TEST(Exhaustive, Sin) { sweep(SinFn{}, std::sin, mpfr_sin, 8); }
 TEST(Exhaustive, Atan) { sweep(AtanFn{}, std::atan, mpfr_atan, 9); }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::exhaustive_test

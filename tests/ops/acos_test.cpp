@@ -5,7 +5,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::acos_test {
 namespace {
 
 TEST(Acos, AgainstMpfr) {
@@ -28,4 +28,4 @@ TEST(Acos, RefusesIntegersAndTakesNoElements) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::acos_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::acosh_test {
 namespace {
 
 TEST(Acosh, AgainstMpfr) {
@@ -28,4 +28,4 @@ TEST(Acosh, RefusesIntegersAndTakesNoElements) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::acosh_test

@@ -6,7 +6,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::arg_max_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -34,4 +34,4 @@ TEST(ArgMax, NaNCountsAsExtremeAndEmptyAxisIsAnError) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::arg_max_test

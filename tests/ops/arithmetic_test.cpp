@@ -5,7 +5,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::arithmetic_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -105,4 +105,4 @@ TEST(Arithmetic, RadiusOfInputsIsPassedOn) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::arithmetic_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::asin_test {
 namespace {
 
 TEST(Asin, AgainstMpfr) {
@@ -28,4 +28,4 @@ TEST(Asin, RefusesIntegersAndTakesNoElements) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::asin_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::asinh_test {
 namespace {
 
 TEST(Asinh, AgainstMpfr) {
@@ -27,4 +27,4 @@ TEST(Asinh, RefusesIntegersAndTakesNoElements) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::asinh_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::atan_test {
 namespace {
 
 TEST(Atan, AgainstMpfr) {
@@ -27,4 +27,4 @@ TEST(Atan, RefusesIntegersAndTakesNoElements) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::atan_test

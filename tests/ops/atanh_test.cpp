@@ -5,7 +5,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::atanh_test {
 namespace {
 
 TEST(Atanh, AgainstMpfr) {
@@ -28,4 +28,4 @@ TEST(Atanh, RefusesIntegersAndTakesNoElements) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::atanh_test

@@ -7,7 +7,7 @@
 #include "runtime/numeric/exact_accumulator.h"
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::average_pool_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -92,4 +92,4 @@ TEST(GlobalAveragePool, RadiusHolds) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::average_pool_test

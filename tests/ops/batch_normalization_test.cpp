@@ -7,7 +7,7 @@
 #include "runtime/numeric/parallel.h"
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::batch_normalization_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -145,4 +145,4 @@ TEST(BatchNormalization, RadiusCoversParametersThatMoved) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::batch_normalization_test

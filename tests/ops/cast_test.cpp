@@ -5,7 +5,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::cast_test {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
@@ -82,4 +82,4 @@ TEST(Cast, RadiusToInteger) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::cast_test

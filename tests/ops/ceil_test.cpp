@@ -5,7 +5,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::ceil_test {
 namespace {
 
 TEST(Ceil, AgainstMpfr) {
@@ -27,4 +27,4 @@ TEST(Ceil, RefusesIntegersAndTakesNoElements) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::ceil_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::celu_test {
 namespace {
 
 TEST(Celu, AgainstMpfr) {
@@ -24,4 +24,4 @@ TEST(Celu, AgainstMpfr) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::celu_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::clip_test {
 namespace {
 
 const std::vector<float> x{-3.0F, -1.0F, 0.5F, 7.0F};
@@ -55,4 +55,4 @@ TEST(Clip, LimitsOfAnotherTypeAreAnError) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::clip_test

@@ -6,7 +6,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::compare_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -42,4 +42,4 @@ TEST(Compare, BoolIntegersAndOldBroadcast) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::compare_test

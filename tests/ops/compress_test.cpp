@@ -3,7 +3,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::compress_test {
 namespace {
 
 const Tensor x = tensor({2, 3}, {1, 2, 3, 4, 5, 6});
@@ -28,4 +28,4 @@ TEST(Compress, TrueBeyondTheAxis) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::compress_test

@@ -3,7 +3,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::concat_test {
 namespace {
 
 const Attributes axis0{{"axis", std::int64_t{0}}};
@@ -43,4 +43,4 @@ TEST(Concat, MovesRadiiOfAllInputs) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::concat_test

@@ -4,7 +4,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::constant_test {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
@@ -39,4 +39,4 @@ TEST(ConstantOfShape, NegativeSize) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::constant_test

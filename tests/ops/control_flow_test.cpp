@@ -3,7 +3,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::control_flow_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -123,4 +123,4 @@ TEST(If, ConditionThatIsNotOneBool) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::control_flow_test

@@ -8,7 +8,7 @@
 #include "runtime/numeric/parallel.h"
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::conv_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -165,4 +165,4 @@ TEST(Conv, RadiusOfTheInputIsWeighted) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::conv_test

@@ -4,7 +4,7 @@
 #include "runtime/numeric/exact_accumulator.h"
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::conv_transpose_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -81,4 +81,4 @@ TEST(ConvTranspose, Errors) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::conv_transpose_test

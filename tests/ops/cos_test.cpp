@@ -5,7 +5,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::cos_test {
 namespace {
 
 TEST(Cos, AgainstMpfr) {
@@ -28,4 +28,4 @@ TEST(Cos, RefusesIntegersAndTakesNoElements) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::cos_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::cosh_test {
 namespace {
 
 TEST(Cosh, AgainstMpfr) {
@@ -27,4 +27,4 @@ TEST(Cosh, RefusesIntegersAndTakesNoElements) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::cosh_test

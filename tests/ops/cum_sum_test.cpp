@@ -6,7 +6,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::cum_sum_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -38,4 +38,4 @@ TEST(CumSum, PartialSumsAreExact) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::cum_sum_test

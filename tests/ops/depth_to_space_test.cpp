@@ -3,7 +3,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::depth_to_space_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -38,4 +38,4 @@ TEST(DepthToSpace, Errors) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::depth_to_space_test

@@ -2,7 +2,7 @@
 
 #include "tests/support/quant_graphs.h"
 
-namespace assay::test {
+namespace assay::test::dequantize_linear_test {
 namespace {
 
 std::vector<float> dequantize(const Tensor& x, const Tensor& scale, const Tensor& zero,
@@ -51,4 +51,4 @@ TEST(DequantizeLinear, AgreesWithWideIntegers) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::dequantize_linear_test

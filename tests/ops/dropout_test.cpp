@@ -3,7 +3,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::dropout_test {
 namespace {
 
 TEST(Dropout, PassesTheInput) {
@@ -24,4 +24,4 @@ TEST(Dropout, RefusesTraining) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::dropout_test

@@ -2,7 +2,7 @@
 
 #include "tests/support/quant_graphs.h"
 
-namespace assay::test {
+namespace assay::test::dynamic_quantize_linear_test {
 namespace {
 
 struct Found {
@@ -34,4 +34,4 @@ TEST(DynamicQuantizeLinear, S25_RangeIsWidenedToZero) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::dynamic_quantize_linear_test

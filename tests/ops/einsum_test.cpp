@@ -6,7 +6,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::einsum_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -49,4 +49,4 @@ TEST(Einsum, Errors) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::einsum_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::elu_test {
 namespace {
 
 TEST(Elu, AgainstMpfr) {
@@ -27,4 +27,4 @@ TEST(Elu, DefaultAlphaIsOne) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::elu_test

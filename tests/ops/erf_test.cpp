@@ -5,7 +5,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::erf_test {
 namespace {
 
 TEST(Erf, AgainstMpfr) {
@@ -26,4 +26,4 @@ TEST(Erf, RefusesIntegersAndTakesNoElements) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::erf_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::exp_test {
 namespace {
 
 TEST(Exp, AgainstMpfr) {
@@ -27,4 +27,4 @@ TEST(Exp, RefusesIntegersAndTakesNoElements) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::exp_test

@@ -3,7 +3,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::expand_test {
 namespace {
 
 TEST(Expand, BothWays) {
@@ -25,4 +25,4 @@ TEST(Expand, ShapesThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::expand_test

@@ -3,7 +3,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::eye_like_test {
 namespace {
 
 const Tensor x = tensor({2, 3}, {9, 9, 9, 9, 9, 9});
@@ -27,4 +27,4 @@ TEST(EyeLike, TypeAndRank) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::eye_like_test

@@ -3,7 +3,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::flatten_test {
 namespace {
 
 TEST(Flatten, EveryAxis) {
@@ -31,4 +31,4 @@ TEST(Flatten, EmptyTensor) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::flatten_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::floor_test {
 namespace {
 
 TEST(Floor, AgainstMpfr) {
@@ -27,4 +27,4 @@ TEST(Floor, RefusesIntegersAndTakesNoElements) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::floor_test

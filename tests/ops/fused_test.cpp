@@ -6,7 +6,7 @@
 #include "runtime/ops/support/fused_decompose.h"
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::fused_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -58,8 +58,8 @@ Tensor separate(const OpCall& f, const std::string& activation, Attributes attri
 
 TEST(Fused, StagedEqualsTheSeparateNodesBitForBit) {
   for (const Precision p : {Precision::cr, Precision::f32, Precision::f64, Precision::dd}) {
-    for (const char* type : {"ConvAddRelu", "ConvAddHardSwish", "ConvAddSigmoid",
-                                   "ConvAddTanh", "ConvAddMish", "ConvAddGelu"}) {
+    for (const char* type : {"ConvAddRelu", "ConvAddHardSwish", "ConvAddSigmoid", "ConvAddTanh",
+                             "ConvAddMish", "ConvAddGelu"}) {
       const std::string activation = parse_fused(type)->activation;
       OpCall call = random_fused(type, 7);
       call.precision = p;
@@ -156,4 +156,4 @@ TEST(Fused, RadiusHolds) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::fused_test

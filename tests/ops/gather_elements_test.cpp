@@ -3,7 +3,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::gather_elements_test {
 namespace {
 
 const Tensor x = tensor({2, 3}, {1, 2, 3, 4, 5, 6});
@@ -24,4 +24,4 @@ TEST(GatherElements, Errors) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::gather_elements_test

@@ -3,7 +3,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::gather_nd_test {
 namespace {
 
 const Tensor x = tensor({2, 2, 2}, {0, 1, 2, 3, 4, 5, 6, 7});
@@ -34,4 +34,4 @@ TEST(GatherNd, Errors) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::gather_nd_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::gelu_test {
 namespace {
 
 void erf_form(mpfr_t y, const mpfr_t x) {
@@ -66,4 +66,4 @@ TEST(Gelu, MicrosoftForms) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::gelu_test

@@ -4,7 +4,7 @@
 #include "runtime/numeric/exact_accumulator.h"
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::gemm_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -80,4 +80,4 @@ TEST(Gemm, RadiusHolds) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::gemm_test

@@ -3,7 +3,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::grid_sample_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -58,4 +58,4 @@ TEST(GridSample, Errors) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::grid_sample_test

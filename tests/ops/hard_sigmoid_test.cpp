@@ -5,7 +5,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::hard_sigmoid_test {
 namespace {
 
 TEST(HardSigmoid, AgainstMpfr) {
@@ -25,4 +25,4 @@ TEST(HardSigmoid, AttributesAndEnds) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::hard_sigmoid_test

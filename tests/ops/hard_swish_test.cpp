@@ -5,7 +5,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::hard_swish_test {
 namespace {
 
 TEST(HardSwish, AgainstMpfr) {
@@ -39,4 +39,4 @@ TEST(HardSwish, RefusesIntegersAndTakesNoElements) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::hard_swish_test

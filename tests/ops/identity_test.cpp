@@ -5,7 +5,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::identity_test {
 namespace {
 
 TEST(Identity, KeepsBits) {
@@ -16,4 +16,4 @@ TEST(Identity, KeepsBits) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::identity_test

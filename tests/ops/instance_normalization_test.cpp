@@ -6,7 +6,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::instance_normalization_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -91,4 +91,4 @@ TEST(GroupNormalization, ScalePerGroupThenPerChannel) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::instance_normalization_test

@@ -6,7 +6,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::is_nan_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -24,4 +24,4 @@ TEST(IsNaN, Literals) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::is_nan_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::leaky_relu_test {
 namespace {
 
 TEST(LeakyRelu, AgainstMpfr) {
@@ -26,4 +26,4 @@ TEST(LeakyRelu, DefaultAlpha) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::leaky_relu_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::log_test {
 namespace {
 
 TEST(Log, AgainstMpfr) {
@@ -28,4 +28,4 @@ TEST(Log, RefusesIntegersAndTakesNoElements) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::log_test

@@ -6,7 +6,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::logic_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -47,4 +47,4 @@ TEST(Logic, BitShift) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::logic_test

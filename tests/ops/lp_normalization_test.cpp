@@ -6,7 +6,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::lp_normalization_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -32,4 +32,4 @@ TEST(MeanVarianceNormalization, Literals) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::lp_normalization_test

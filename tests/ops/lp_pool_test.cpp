@@ -6,7 +6,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::lp_pool_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -29,4 +29,4 @@ TEST(LpPool, Literals) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::lp_pool_test

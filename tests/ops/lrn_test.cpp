@@ -6,7 +6,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::lrn_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -39,4 +39,4 @@ TEST(LRN, AgainstMpfr) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::lrn_test

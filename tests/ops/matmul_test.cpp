@@ -4,7 +4,7 @@
 #include "runtime/numeric/exact_accumulator.h"
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::matmul_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -75,4 +75,4 @@ TEST(MatMul, RadiusHolds) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::matmul_test

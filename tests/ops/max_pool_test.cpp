@@ -7,7 +7,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::max_pool_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -100,4 +100,4 @@ TEST(GlobalMaxPool, LargestOfEachImage) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::max_pool_test

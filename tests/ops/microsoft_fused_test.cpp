@@ -6,7 +6,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::microsoft_fused_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -67,4 +67,4 @@ TEST(MicrosoftFused, MatMulTransposesAndScale) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::microsoft_fused_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::mish_test {
 namespace {
 
 TEST(Mish, AgainstMpfr) {
@@ -33,4 +33,4 @@ TEST(Mish, RefusesIntegersAndTakesNoElements) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::mish_test

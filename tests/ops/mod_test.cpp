@@ -6,7 +6,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::mod_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -36,4 +36,4 @@ TEST(Mod, Errors) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::mod_test

@@ -7,7 +7,7 @@
 #include "runtime/ops/nchwc.h"
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::nchwc_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -121,4 +121,4 @@ TEST(Nchwc, RadiusHolds) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::nchwc_test

@@ -3,7 +3,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::non_max_suppression_test {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
@@ -50,4 +50,4 @@ TEST(NonMaxSuppression, ShapesThatDoNotFit) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::non_max_suppression_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::non_zero_test {
 namespace {
 
 TEST(NonZero, RowMajorPlaces) {
@@ -26,4 +26,4 @@ TEST(NonZero, ScalarAndNothing) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::non_zero_test

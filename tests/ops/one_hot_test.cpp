@@ -3,7 +3,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::one_hot_test {
 namespace {
 
 TEST(OneHot, LastAndFirstAxis) {
@@ -35,4 +35,4 @@ TEST(OneHot, BadDepth) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::one_hot_test

@@ -3,7 +3,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::pad_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -64,4 +64,4 @@ TEST(Pad, RadiusOfTheBorderIsZero) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::pad_test

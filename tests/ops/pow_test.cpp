@@ -6,7 +6,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::pow_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -50,4 +50,4 @@ TEST(Pow, MixedTypes) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::pow_test

@@ -3,7 +3,7 @@
 
 #include "tests/support/quant_graphs.h"
 
-namespace assay::test {
+namespace assay::test::qlinear_test {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
@@ -142,4 +142,4 @@ TEST(QGemm, BiasTransposeAndCodes) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::qlinear_test

@@ -7,7 +7,7 @@
 #include "runtime/integer_stats.h"
 #include "tests/support/quant_graphs.h"
 
-namespace assay::test {
+namespace assay::test::quantize_linear_test {
 namespace {
 
 constexpr float inf = std::numeric_limits<float>::infinity();
@@ -101,4 +101,4 @@ TEST(QuantizeLinear, EmptyTensor) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::quantize_linear_test

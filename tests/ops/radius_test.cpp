@@ -8,7 +8,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::radius_test {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
@@ -181,4 +181,4 @@ TEST(Radius, OfACodeIsHowManyCodesLieInReach) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::radius_test

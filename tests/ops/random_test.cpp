@@ -5,7 +5,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::random_test {
 namespace {
 
 const std::vector<std::int64_t> many{200, 100};
@@ -52,4 +52,4 @@ TEST(RandomLike, TakesShapeAndType) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::random_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::range_test {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
@@ -45,4 +45,4 @@ TEST(Range, ZeroDeltaAndMixedTypes) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::range_test

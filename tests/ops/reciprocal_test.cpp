@@ -5,7 +5,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::reciprocal_test {
 namespace {
 
 TEST(Reciprocal, AgainstMpfr) {
@@ -28,4 +28,4 @@ TEST(Reciprocal, RefusesIntegersAndTakesNoElements) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::reciprocal_test

@@ -7,7 +7,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::recurrent_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -111,4 +111,4 @@ TEST(Recurrent, Errors) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::recurrent_test

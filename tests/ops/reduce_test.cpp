@@ -6,7 +6,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::reduce_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -106,4 +106,4 @@ TEST(Reduce, RadiusHolds) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::reduce_test

@@ -6,7 +6,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::relu_test {
 namespace {
 
 TEST(Relu, ClampsBelowAtZero) {
@@ -38,4 +38,4 @@ TEST(Relu, RefusesBool) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::relu_test

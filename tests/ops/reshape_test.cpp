@@ -5,7 +5,7 @@
 #include "runtime/infer.h"
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::reshape_test {
 namespace {
 
 Shape reshaped(Shape from, std::vector<std::int64_t> target, Attributes attributes = {}) {
@@ -67,4 +67,4 @@ TEST(Reshape, UnknownBatchStaysUnknown) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::reshape_test

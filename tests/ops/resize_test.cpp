@@ -4,7 +4,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::resize_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -157,4 +157,4 @@ TEST(Resize, RadiusIsSoundAndPasses) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::resize_test

@@ -3,7 +3,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::reverse_sequence_test {
 namespace {
 
 const Tensor x = tensor({3, 2}, {0, 10, 1, 11, 2, 12});
@@ -31,4 +31,4 @@ TEST(ReverseSequence, Errors) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::reverse_sequence_test

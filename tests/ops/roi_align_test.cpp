@@ -3,7 +3,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::roi_align_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -56,4 +56,4 @@ TEST(RoiAlign, Errors) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::roi_align_test

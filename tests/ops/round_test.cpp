@@ -5,7 +5,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::round_test {
 namespace {
 
 TEST(Round, AgainstMpfr) {
@@ -28,4 +28,4 @@ TEST(Round, RefusesIntegersAndTakesNoElements) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::round_test

@@ -3,7 +3,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::scan_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -56,4 +56,4 @@ TEST(Scan, ListOfTheWrongLength) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::scan_test

@@ -3,7 +3,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::scatter_elements_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -64,4 +64,4 @@ TEST(Scatter, OldName) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::scatter_elements_test

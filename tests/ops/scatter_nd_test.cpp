@@ -3,7 +3,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::scatter_nd_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -38,4 +38,4 @@ TEST(ScatterNd, Errors) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::scatter_nd_test

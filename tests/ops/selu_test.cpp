@@ -5,7 +5,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::selu_test {
 namespace {
 
 TEST(Selu, AgainstMpfr) {
@@ -28,4 +28,4 @@ TEST(Selu, OpsetOneHasShorterDefaults) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::selu_test

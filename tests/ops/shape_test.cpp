@@ -4,7 +4,7 @@
 #include "runtime/infer.h"
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::shape_test {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
@@ -55,4 +55,4 @@ TEST(ShapeOp, ChainIsKnownBeforeRunning) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::shape_test

@@ -6,7 +6,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::shrink_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -22,4 +22,4 @@ TEST(Shrink, Literals) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::shrink_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::sigmoid_test {
 namespace {
 
 TEST(Sigmoid, AgainstMpfr) {
@@ -33,4 +33,4 @@ TEST(Sigmoid, RefusesIntegersAndTakesNoElements) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::sigmoid_test

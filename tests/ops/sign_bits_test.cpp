@@ -6,7 +6,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::sign_bits_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -38,4 +38,4 @@ TEST(Sign, RadiusJumpsAtZero) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::sign_bits_test

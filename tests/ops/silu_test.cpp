@@ -3,7 +3,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::silu_test {
 namespace {
 
 OpCall own(const std::string& type, Tensor x, const std::string& rounding) {
@@ -56,4 +56,4 @@ TEST(Silu, RadiusHolds) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::silu_test

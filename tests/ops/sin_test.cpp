@@ -5,7 +5,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::sin_test {
 namespace {
 
 TEST(Sin, AgainstMpfr) {
@@ -28,4 +28,4 @@ TEST(Sin, RefusesIntegersAndTakesNoElements) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::sin_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::sinh_test {
 namespace {
 
 TEST(Sinh, AgainstMpfr) {
@@ -27,4 +27,4 @@ TEST(Sinh, RefusesIntegersAndTakesNoElements) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::sinh_test

@@ -7,7 +7,7 @@
 #include "runtime/infer.h"
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::slice_test {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
@@ -80,4 +80,4 @@ TEST(Slice, UnknownSizesOfTheNamedAxis) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::slice_test

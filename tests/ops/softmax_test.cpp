@@ -5,7 +5,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::softmax_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -74,4 +74,4 @@ TEST(Softmax, EmptyRowsAndWrongAxis) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::softmax_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::softplus_test {
 namespace {
 
 TEST(Softplus, AgainstMpfr) {
@@ -31,4 +31,4 @@ TEST(Softplus, RefusesIntegersAndTakesNoElements) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::softplus_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::softsign_test {
 namespace {
 
 TEST(Softsign, AgainstMpfr) {
@@ -32,4 +32,4 @@ TEST(Softsign, RefusesIntegersAndTakesNoElements) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::softsign_test

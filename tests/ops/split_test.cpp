@@ -3,7 +3,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::split_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -47,4 +47,4 @@ TEST(Split, InnerAxis) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::split_test

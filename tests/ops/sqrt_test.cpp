@@ -5,7 +5,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::sqrt_test {
 namespace {
 
 TEST(Sqrt, AgainstMpfr) {
@@ -29,4 +29,4 @@ TEST(Sqrt, RefusesIntegersAndTakesNoElements) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::sqrt_test

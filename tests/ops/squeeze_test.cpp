@@ -3,7 +3,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::squeeze_test {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
@@ -26,4 +26,4 @@ TEST(Squeeze, AxisThatIsNotOne) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::squeeze_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::tan_test {
 namespace {
 
 TEST(Tan, AgainstMpfr) {
@@ -20,4 +20,4 @@ TEST(Tan, Literals) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::tan_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::tanh_test {
 namespace {
 
 TEST(Tanh, AgainstMpfr) {
@@ -27,4 +27,4 @@ TEST(Tanh, RefusesIntegersAndTakesNoElements) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::tanh_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::thresholded_relu_test {
 namespace {
 
 TEST(ThresholdedRelu, Literals) {
@@ -27,4 +27,4 @@ TEST(ThresholdedRelu, RadiusCoversTheJump) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::thresholded_relu_test

@@ -3,7 +3,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::tile_test {
 namespace {
 
 TEST(Tile, RepeatsPerAxis) {
@@ -33,4 +33,4 @@ TEST(Tile, WrongRepeats) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::tile_test

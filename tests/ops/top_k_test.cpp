@@ -5,7 +5,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::top_k_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -55,4 +55,4 @@ TEST(TopK, NoneAndTooMany) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::top_k_test

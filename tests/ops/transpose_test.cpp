@@ -5,7 +5,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::transpose_test {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
@@ -60,4 +60,4 @@ TEST(Transpose, MovesRadii) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::transpose_test

@@ -3,7 +3,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::trilu_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -33,4 +33,4 @@ TEST(Trilu, BatchesAndEmpty) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::trilu_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::unique_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -47,4 +47,4 @@ TEST(Unique, NanAndNothing) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::unique_test

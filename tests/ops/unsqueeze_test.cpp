@@ -3,7 +3,7 @@
 
 #include "tests/support/op_call.h"
 
-namespace assay::test {
+namespace assay::test::unsqueeze_test {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
@@ -27,4 +27,4 @@ TEST(Unsqueeze, AxesOutOfRangeOrTwice) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::unsqueeze_test

@@ -6,7 +6,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::variadic_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -53,4 +53,4 @@ TEST(Variadic, RadiusHolds) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::variadic_test

@@ -6,7 +6,7 @@
 
 #include "tests/support/function_check.h"
 
-namespace assay::test {
+namespace assay::test::where_test {
 namespace {
 
 using Floats = std::vector<float>;
@@ -32,4 +32,4 @@ TEST(Where, RadiusFollowsTheChoice) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::where_test

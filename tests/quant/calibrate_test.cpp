@@ -7,7 +7,7 @@
 
 #include "tests/support/quant_graphs.h"
 
-namespace assay {
+namespace assay::calibrate_test {
 namespace {
 
 using test::f32;
@@ -135,4 +135,4 @@ TEST(Calibrate, S29_MemoryDoesNotGrowWithTheData) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::calibrate_test

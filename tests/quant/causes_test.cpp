@@ -5,7 +5,7 @@
 #include "quant/quantize.h"
 #include "tests/support/quant_graphs.h"
 
-namespace assay {
+namespace assay::causes_test {
 namespace {
 
 using test::f32;
@@ -83,4 +83,4 @@ TEST(Causes, RequantizationAlone) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::causes_test

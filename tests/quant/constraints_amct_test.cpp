@@ -1,7 +1,7 @@
 // AMCT's tables on graphs: each constraint has a layer that meets it and one that does not.
 #include "tests/quant/layer_case.h"
 
-namespace assay {
+namespace assay::constraints_amct_test {
 namespace {
 
 using namespace layer_case;
@@ -330,4 +330,4 @@ TEST(Constraints, AmctTensorFlow) { expect_cases("amct-tf", tf_cases()); }
 TEST(Constraints, AmctCaffe) { expect_cases("amct-caffe", caffe_cases()); }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::constraints_amct_test

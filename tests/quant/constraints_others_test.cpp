@@ -1,7 +1,7 @@
 // The tables of Horizon, ONNX Runtime and OpenVINO on graphs, constraint by constraint.
 #include "tests/quant/layer_case.h"
 
-namespace assay {
+namespace assay::constraints_others_test {
 namespace {
 
 using namespace layer_case;
@@ -78,4 +78,4 @@ TEST(Constraints, OnnxRuntime) { expect_cases("onnxruntime", onnxruntime_cases()
 TEST(Constraints, OpenVino) { expect_cases("openvino", openvino_cases()); }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::constraints_others_test

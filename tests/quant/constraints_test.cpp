@@ -5,7 +5,7 @@
 
 #include "tests/quant/layer_case.h"
 
-namespace assay {
+namespace assay::constraints_test {
 namespace {
 
 using namespace layer_case;
@@ -120,4 +120,4 @@ TEST(Constraints, BadRequestsAreErrors) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::constraints_test

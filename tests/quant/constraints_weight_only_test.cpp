@@ -1,7 +1,7 @@
 // AMCT's weight-only table on graphs, its × columns included: each constraint is met and failed.
 #include "tests/quant/layer_case.h"
 
-namespace assay {
+namespace assay::constraints_weight_only_test {
 namespace {
 
 using namespace layer_case;
@@ -163,4 +163,4 @@ TEST(Constraints, AmctWeightOnly) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::constraints_weight_only_test

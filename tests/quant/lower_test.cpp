@@ -8,7 +8,7 @@
 #include "runtime/integer_stats.h"
 #include "tests/support/quant_graphs.h"
 
-namespace assay {
+namespace assay::lower_test {
 namespace {
 
 using test::codes;
@@ -272,4 +272,4 @@ TEST(Lower, ForeignFormsOfWeights) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::lower_test

@@ -5,7 +5,7 @@
 #include <limits>
 #include <random>
 
-namespace assay {
+namespace assay::observer_test {
 namespace {
 
 using Counts = std::vector<std::int64_t>;
@@ -116,4 +116,4 @@ TEST(StreamingHistogram, ThreadsPlayNoPart) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::observer_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace assay {
+namespace assay::params_test {
 namespace {
 
 std::int64_t code(float x, const QuantParams& p) {
@@ -58,4 +58,4 @@ TEST(Params, S17_DeadChannels) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::params_test

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace assay {
+namespace assay::profile_test {
 namespace {
 
 TEST(Profile, PresetsAreThere) {
@@ -56,4 +56,4 @@ TEST(Profile, Sha256) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::profile_test

@@ -4,7 +4,7 @@
 
 #include "tests/support/quant_graphs.h"
 
-namespace assay {
+namespace assay::quantize_test {
 namespace {
 
 using test::f32;
@@ -187,4 +187,4 @@ TEST(Quantize, LayerOverrides) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::quantize_test

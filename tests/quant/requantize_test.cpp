@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace assay {
+namespace assay::requantize_test {
 namespace {
 
 IntegerForm form(const std::string& profile, float factor, std::int64_t zero = 0,
@@ -84,4 +84,4 @@ TEST(Requantize, IntegerBias) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::requantize_test

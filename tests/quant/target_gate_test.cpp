@@ -8,7 +8,7 @@
 #include "runtime/error.h"
 #include "tests/support/quant_graphs.h"
 
-namespace assay {
+namespace assay::target_gate_test {
 namespace {
 
 using test::f32;
@@ -137,4 +137,4 @@ TEST(TargetGate, TheConfigurationFileNamesTheTarget) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::target_gate_test

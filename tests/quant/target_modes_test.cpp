@@ -4,7 +4,7 @@
 
 #include "tests/fusion/net.h"
 
-namespace assay {
+namespace assay::target_modes_test {
 namespace {
 
 using namespace testing;
@@ -86,4 +86,4 @@ TEST(TargetModes, TheRefusalNamesTheEdit) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::target_modes_test

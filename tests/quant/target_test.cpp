@@ -12,7 +12,7 @@
 #include "runtime/file.h"
 #include "tests/support/source_dir.h"
 
-namespace assay {
+namespace assay::target_test {
 namespace {
 
 struct Cell {
@@ -441,4 +441,4 @@ TEST(TargetTable, BadTablesAreRefusedByField) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::target_test

@@ -4,7 +4,7 @@
 
 #include "tests/support/quant_graphs.h"
 
-namespace assay {
+namespace assay::weights_test {
 namespace {
 
 using test::codes;
@@ -75,4 +75,4 @@ TEST(Weights, NonFiniteIsNamed) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::weights_test

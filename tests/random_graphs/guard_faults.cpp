@@ -4,7 +4,7 @@
 #include "runtime/infer.h"
 #include "tests/random_graphs/faults.h"
 
-namespace assay::testing {
+namespace assay::testing::guard_faults {
 namespace {
 
 /// The other reader of an inner value reads the folded value.
@@ -111,4 +111,4 @@ const RegisterFault faults[] = {
 };
 
 }  // namespace
-}  // namespace assay::testing
+}  // namespace assay::testing::guard_faults

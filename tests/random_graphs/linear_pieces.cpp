@@ -2,7 +2,7 @@
 // Gemm and MatMul, and the group convolution written as Split, Conv, Concat.
 #include "tests/random_graphs/piece.h"
 
-namespace assay::testing {
+namespace assay::testing::linear_pieces {
 namespace {
 
 std::int64_t divisor(GraphMaker& m, std::int64_t n) {
@@ -169,4 +169,4 @@ const RegisterPiece pieces[] = {
 };
 
 }  // namespace
-}  // namespace assay::testing
+}  // namespace assay::testing::linear_pieces

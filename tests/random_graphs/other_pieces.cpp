@@ -4,7 +4,7 @@
 
 #include "tests/random_graphs/piece.h"
 
-namespace assay::testing {
+namespace assay::testing::other_pieces {
 namespace {
 
 std::optional<Cell> padding(GraphMaker& m, const Cell& x) {
@@ -186,4 +186,4 @@ const RegisterPiece pieces[] = {
 };
 
 }  // namespace
-}  // namespace assay::testing
+}  // namespace assay::testing::other_pieces

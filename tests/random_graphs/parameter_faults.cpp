@@ -4,7 +4,7 @@
 
 #include "tests/random_graphs/faults.h"
 
-namespace assay::testing {
+namespace assay::testing::parameter_faults {
 namespace {
 
 template <class F>
@@ -241,4 +241,4 @@ const RegisterFault faults[] = {
 };
 
 }  // namespace
-}  // namespace assay::testing
+}  // namespace assay::testing::parameter_faults

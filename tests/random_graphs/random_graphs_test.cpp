@@ -4,7 +4,7 @@
 #include "runtime/numeric/parallel.h"
 #include "tests/random_graphs/properties.h"
 
-namespace assay::testing {
+namespace assay::testing::random_graphs_test {
 namespace {
 
 std::string joined(const std::vector<std::string>& lines) {
@@ -38,4 +38,4 @@ TEST(RandomGraphs, SameSeedSameGraph) {
 }
 
 }  // namespace
-}  // namespace assay::testing
+}  // namespace assay::testing::random_graphs_test

@@ -2,7 +2,7 @@
 // operators, and constant Mul, Div, Add, Sub and Neg with operands of many broadcast shapes.
 #include "tests/random_graphs/piece.h"
 
-namespace assay::testing {
+namespace assay::testing::scale_pieces {
 namespace {
 
 Tensor variances(GraphMaker& m, std::int64_t channels) {
@@ -119,4 +119,4 @@ const RegisterPiece pieces[] = {
 };
 
 }  // namespace
-}  // namespace assay::testing
+}  // namespace assay::testing::scale_pieces

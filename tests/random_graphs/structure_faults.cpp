@@ -2,7 +2,7 @@
 #include "runtime/infer.h"
 #include "tests/random_graphs/faults.h"
 
-namespace assay::testing {
+namespace assay::testing::structure_faults {
 namespace {
 
 /// Begins and ends of the pads exchanged.
@@ -152,4 +152,4 @@ const RegisterFault faults[] = {
 };
 
 }  // namespace
-}  // namespace assay::testing
+}  // namespace assay::testing::structure_faults

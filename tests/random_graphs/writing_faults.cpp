@@ -4,7 +4,7 @@
 #include "runtime/ops/fused.h"
 #include "tests/random_graphs/faults.h"
 
-namespace assay::testing {
+namespace assay::testing::writing_faults {
 namespace {
 
 /// Any one element of any constant that a rule made, by one unit in the last place.
@@ -102,4 +102,4 @@ const RegisterFault faults[] = {
 };
 
 }  // namespace
-}  // namespace assay::testing
+}  // namespace assay::testing::writing_faults

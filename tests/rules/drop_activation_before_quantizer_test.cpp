@@ -1,7 +1,7 @@
 // Rule drop_activation_before_quantizer: S-21 and its variations.
 #include "tests/fusion/net.h"
 
-namespace assay {
+namespace assay::drop_activation_before_quantizer_test {
 namespace {
 
 using namespace testing;
@@ -75,4 +75,4 @@ TEST(DropActivationBeforeQuantizer, OthersDecline) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::drop_activation_before_quantizer_test

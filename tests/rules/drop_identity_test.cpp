@@ -1,7 +1,7 @@
 // Rule drop_identity: nodes that copy their input.
 #include "tests/fusion/net.h"
 
-namespace assay {
+namespace assay::drop_identity_test {
 namespace {
 
 using namespace testing;
@@ -37,4 +37,4 @@ TEST(DropIdentity, Declines) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::drop_identity_test

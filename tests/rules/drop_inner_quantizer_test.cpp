@@ -1,7 +1,7 @@
 // Rule drop_inner_quantizer: only by name, because it drops a rounding (E3).
 #include "tests/fusion/net.h"
 
-namespace assay {
+namespace assay::drop_inner_quantizer_test {
 namespace {
 
 using namespace testing;
@@ -43,4 +43,4 @@ TEST(DropInnerQuantizer, Declines) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::drop_inner_quantizer_test

@@ -1,7 +1,7 @@
 // Rule drop_requantize: dequantize and quantize with the same numbers.
 #include "tests/fusion/net.h"
 
-namespace assay {
+namespace assay::drop_requantize_test {
 namespace {
 
 using namespace testing;
@@ -46,4 +46,4 @@ TEST(DropRequantize, OtherScaleDeclines) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::drop_requantize_test

@@ -2,7 +2,7 @@
 // rounding.
 #include "tests/fusion/net.h"
 
-namespace assay {
+namespace assay::fold_bn_add_test {
 namespace {
 
 using namespace testing;
@@ -75,4 +75,4 @@ TEST(FoldBnAdd, ChainIntoConvRoundsOnceInAnyOrder) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::fold_bn_add_test

@@ -1,7 +1,7 @@
 // Rule fold_bn_branches: a normalization across Split + Conv + Concat.
 #include "tests/fusion/net.h"
 
-namespace assay {
+namespace assay::fold_bn_branches_test {
 namespace {
 
 using namespace testing;
@@ -68,4 +68,4 @@ TEST(FoldBnBranches, AmctWantsTheSplit) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::fold_bn_branches_test

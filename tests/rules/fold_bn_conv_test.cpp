@@ -1,7 +1,7 @@
 // Rule fold_bn_conv: Conv + BatchNormalization -> Conv.
 #include "tests/fusion/net.h"
 
-namespace assay {
+namespace assay::fold_bn_conv_test {
 namespace {
 
 using namespace testing;
@@ -147,4 +147,4 @@ TEST(FoldBnConv, SkipsByNodeRuleAndPattern) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::fold_bn_conv_test

@@ -1,7 +1,7 @@
 // Rule fold_bn_conv_transpose: the output channel is axis 1 of the weight, within its group.
 #include "tests/fusion/net.h"
 
-namespace assay {
+namespace assay::fold_bn_conv_transpose_test {
 namespace {
 
 using namespace testing;
@@ -57,4 +57,4 @@ TEST(FoldBnConvTranspose, AmctWantsNoDilation) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::fold_bn_conv_transpose_test

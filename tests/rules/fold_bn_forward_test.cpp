@@ -2,7 +2,7 @@
 // all taps.
 #include "tests/fusion/net.h"
 
-namespace assay {
+namespace assay::fold_bn_forward_test {
 namespace {
 
 using namespace testing;
@@ -145,4 +145,4 @@ TEST(FoldBnForward, GemmAndMatMul) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::fold_bn_forward_test

@@ -1,7 +1,7 @@
 // Rule fold_bn_gemm: with transB, alpha and beta, and every bias form.
 #include "tests/fusion/net.h"
 
-namespace assay {
+namespace assay::fold_bn_gemm_test {
 namespace {
 
 using namespace testing;
@@ -55,4 +55,4 @@ TEST(FoldBnGemm, NotInAmctOnnx) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::fold_bn_gemm_test

@@ -1,7 +1,7 @@
 // Rule fold_bn_matmul: a rank-2 product becomes a Gemm.
 #include "tests/fusion/net.h"
 
-namespace assay {
+namespace assay::fold_bn_matmul_test {
 namespace {
 
 using namespace testing;
@@ -38,4 +38,4 @@ TEST(FoldBnMatMul, WeightOnTheLeftDeclines) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::fold_bn_matmul_test

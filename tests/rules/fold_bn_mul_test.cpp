@@ -1,7 +1,7 @@
 // Rule fold_bn_mul: a constant factor behind a normalization.
 #include "tests/fusion/net.h"
 
-namespace assay {
+namespace assay::fold_bn_mul_test {
 namespace {
 
 using namespace testing;
@@ -65,4 +65,4 @@ TEST(FoldBnMul, GoesIntoTheNormalizationBeforeThatMovesOrFolds) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::fold_bn_mul_test

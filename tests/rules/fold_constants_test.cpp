@@ -1,7 +1,7 @@
 // Rule fold_constants: transitively constant values, within a stated size.
 #include "tests/fusion/net.h"
 
-namespace assay {
+namespace assay::fold_constants_test {
 namespace {
 
 using namespace testing;
@@ -56,4 +56,4 @@ TEST(FoldConstants, CodesStay) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::fold_constants_test

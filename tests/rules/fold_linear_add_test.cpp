@@ -1,7 +1,7 @@
 // Rule fold_linear_add: a constant addend becomes the bias only when it is one value per channel.
 #include "tests/fusion/net.h"
 
-namespace assay {
+namespace assay::fold_linear_add_test {
 namespace {
 
 using namespace testing;
@@ -64,4 +64,4 @@ TEST(FoldLinearAdd, ResidualIsNoNearMatch) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::fold_linear_add_test

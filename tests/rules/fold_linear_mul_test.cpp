@@ -1,7 +1,7 @@
 // Rule fold_linear_mul: OP + (BiasAdd) + Mul.
 #include "tests/fusion/net.h"
 
-namespace assay {
+namespace assay::fold_linear_mul_test {
 namespace {
 
 using namespace testing;
@@ -92,4 +92,4 @@ TEST(FoldLinearMul, Declines) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::fold_linear_mul_test

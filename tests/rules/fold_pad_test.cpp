@@ -1,7 +1,7 @@
 // Rule fold_pad: explicit padding goes only where the consumer pads the same way (S-07).
 #include "tests/fusion/net.h"
 
-namespace assay {
+namespace assay::fold_pad_test {
 namespace {
 
 using namespace testing;
@@ -67,4 +67,4 @@ TEST(FoldPad, OldAttributes) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::fold_pad_test

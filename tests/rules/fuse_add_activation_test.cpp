@@ -1,7 +1,7 @@
 // Rule fuse_add_activation: Add + ReLU or another activation.
 #include "tests/fusion/net.h"
 
-namespace assay {
+namespace assay::fuse_add_activation_test {
 namespace {
 
 using namespace testing;
@@ -38,4 +38,4 @@ TEST(FuseAddActivation, Declines) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::fuse_add_activation_test

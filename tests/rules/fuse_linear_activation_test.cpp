@@ -2,7 +2,7 @@
 // residual.
 #include "tests/fusion/net.h"
 
-namespace assay {
+namespace assay::fuse_linear_activation_test {
 namespace {
 
 using namespace testing;
@@ -91,4 +91,4 @@ TEST(FuseLinearActivation, Declines) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::fuse_linear_activation_test

@@ -1,7 +1,7 @@
 // Rule fuse_linear_add: the residual addition.
 #include "tests/fusion/net.h"
 
-namespace assay {
+namespace assay::fuse_linear_add_test {
 namespace {
 
 using namespace testing;
@@ -45,4 +45,4 @@ TEST(FuseLinearAdd, Declines) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::fuse_linear_add_test

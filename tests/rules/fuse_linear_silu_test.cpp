@@ -1,7 +1,7 @@
 // Rule fuse_linear_silu: x·Sigmoid(x) into the operator in front.
 #include "tests/fusion/net.h"
 
-namespace assay {
+namespace assay::fuse_linear_silu_test {
 namespace {
 
 using namespace testing;
@@ -37,4 +37,4 @@ TEST(FuseLinearSilu, Declines) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::fuse_linear_silu_test

@@ -1,7 +1,7 @@
 // Rule merge_quantizers: identical quantizers on one value.
 #include "tests/fusion/net.h"
 
-namespace assay {
+namespace assay::merge_quantizers_test {
 namespace {
 
 using namespace testing;
@@ -44,4 +44,4 @@ TEST(MergeQuantizers, TheGraphOutputStaysWhicheverComesFirst) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::merge_quantizers_test

@@ -1,7 +1,7 @@
 // Rule merge_split_conv: Split + N Conv + Concat -> one grouped Conv.
 #include "tests/fusion/net.h"
 
-namespace assay {
+namespace assay::merge_split_conv_test {
 namespace {
 
 using namespace testing;
@@ -52,4 +52,4 @@ TEST(MergeSplitConv, Declines) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::merge_split_conv_test

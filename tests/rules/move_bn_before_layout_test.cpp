@@ -1,7 +1,7 @@
 // Rule move_bn_before_layout: normalization past BatchToSpace, DepthToSpace and Reshape.
 #include "tests/fusion/net.h"
 
-namespace assay {
+namespace assay::move_bn_before_layout_test {
 namespace {
 
 using namespace testing;
@@ -91,4 +91,4 @@ TEST(MoveBnBeforeLayout, Declines) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::move_bn_before_layout_test

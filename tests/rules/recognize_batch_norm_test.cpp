@@ -1,7 +1,7 @@
 // Rule recognize_batch_norm: the four Keras variants and the other spellings (S-11).
 #include "tests/fusion/net.h"
 
-namespace assay {
+namespace assay::recognize_batch_norm_test {
 namespace {
 
 using namespace testing;
@@ -130,4 +130,4 @@ TEST(RecognizeBatchNorm, AmctWantsConvInFrontAndFourDimensions) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::recognize_batch_norm_test

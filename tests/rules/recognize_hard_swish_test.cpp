@@ -1,7 +1,7 @@
 // Rule recognize_hard_swish.
 #include "tests/fusion/net.h"
 
-namespace assay {
+namespace assay::recognize_hard_swish_test {
 namespace {
 
 using namespace testing;
@@ -48,4 +48,4 @@ TEST(RecognizeHardSwish, Declines) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::recognize_hard_swish_test

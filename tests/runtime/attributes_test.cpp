@@ -4,7 +4,7 @@
 #include "runtime/graph.h"
 #include "tests/support/matchers.h"
 
-namespace assay::test {
+namespace assay::test::attributes_test {
 namespace {
 
 TEST(AttributesTest, TypedAccess) {
@@ -44,4 +44,4 @@ TEST(ErrorTest, AssertionsAreInternalErrors) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::attributes_test

@@ -5,7 +5,7 @@
 #include "tests/support/matchers.h"
 #include "tests/support/quant_graphs.h"
 
-namespace assay::test {
+namespace assay::test::executor_test {
 namespace {
 
 const std::string domain = "test.executor";
@@ -184,4 +184,4 @@ TEST(ExecutorTest, SubgraphsReadOuterValues) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::executor_test

@@ -4,7 +4,7 @@
 #include "tests/support/matchers.h"
 #include "tests/support/quant_graphs.h"
 
-namespace assay::test {
+namespace assay::test::graph_test {
 namespace {
 
 GraphMaker chain() {
@@ -191,4 +191,4 @@ TEST(Graph, OpsetOfBothStandardNames) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::graph_test

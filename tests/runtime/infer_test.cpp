@@ -4,7 +4,7 @@
 #include "tests/support/matchers.h"
 #include "tests/support/quant_graphs.h"
 
-namespace assay::test {
+namespace assay::test::infer_test {
 namespace {
 
 const std::string domain = "test.infer";
@@ -66,4 +66,4 @@ TEST(InferTest, InconsistentInputsNameTheNode) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::infer_test

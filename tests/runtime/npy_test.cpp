@@ -6,7 +6,7 @@
 
 #include "runtime/file.h"
 
-namespace assay {
+namespace assay::npy_test {
 namespace {
 
 std::string file_of(const std::string& header, const std::string& body) {
@@ -102,4 +102,4 @@ TEST(File, UnwritablePlacesAreNamed) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::npy_test

@@ -3,7 +3,7 @@
 
 #include "tests/support/matchers.h"
 
-namespace assay::test {
+namespace assay::test::shape_test {
 namespace {
 
 TEST(ShapeTest, Products) {
@@ -37,4 +37,4 @@ TEST(ShapeTest, Axes) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::shape_test

@@ -5,7 +5,7 @@
 
 #include "tests/support/matchers.h"
 
-namespace assay::test {
+namespace assay::test::tensor_test {
 namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
@@ -87,4 +87,4 @@ TEST(TensorTest, SameBitsSeesTheSignOfZero) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::tensor_test

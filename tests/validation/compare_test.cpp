@@ -7,7 +7,7 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-namespace assay {
+namespace assay::compare_test {
 namespace {
 
 constexpr float nan_ = std::numeric_limits<float>::quiet_NaN();
@@ -103,4 +103,4 @@ TEST(Compare, LargeIntegersAreNotComparedAsDoubles) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::compare_test

@@ -7,7 +7,7 @@
 #include "runtime/error.h"
 #include "runtime/file.h"
 
-namespace assay {
+namespace assay::gates_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -83,4 +83,4 @@ TEST(Gates, FaultsNameTheField) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::gates_test

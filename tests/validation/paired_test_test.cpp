@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-namespace assay {
+namespace assay::paired_test_test {
 namespace {
 
 TEST(PairedTest, NoDiscordantPairs) {
@@ -38,4 +38,4 @@ TEST(PairedTest, ManyDiscordantPairsStayFinite) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::paired_test_test

@@ -8,9 +8,9 @@
 namespace assay {
 namespace {
 
-class Matcher {
+class StructureMatcher {
  public:
-  Matcher(const Graph& a, const Graph& b) : a_(a), b_(b) {}
+  StructureMatcher(const Graph& a, const Graph& b) : a_(a), b_(b) {}
 
   bool same(ValueId x, ValueId y) {
     x = through_identity(a_, x);
@@ -73,7 +73,7 @@ class Matcher {
 
 bool isomorphic(const Graph& a, const Graph& b) {
   if (a.outputs().size() != b.outputs().size()) return false;
-  Matcher m(a, b);
+  StructureMatcher m(a, b);
   for (std::size_t i = 0; i < a.outputs().size(); ++i) {
     if (!m.same(a.outputs()[i], b.outputs()[i])) return false;
   }

@@ -20,7 +20,7 @@
 #include "validation/cli/cli.h"
 #include "validation/cli/options.h"
 
-namespace assay::bench {
+namespace assay::bench::bench_command {
 namespace {
 
 using Json = nlohmann::json;
@@ -340,4 +340,4 @@ const RegisterCommand registered{
     {"bench", "latency of each form and back end, per layer; checks outputs first", setup}};
 
 }  // namespace
-}  // namespace assay::bench
+}  // namespace assay::bench::bench_command

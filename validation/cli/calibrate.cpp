@@ -9,7 +9,7 @@
 #include "validation/cli/cli.h"
 #include "validation/cli/quant_options.h"
 
-namespace assay {
+namespace assay::calibrate_command {
 namespace {
 
 struct CalibrateCommand {
@@ -51,4 +51,4 @@ const RegisterCommand registered{
     {"calibrate", "choose the range of every activation from data", setup}};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::calibrate_command

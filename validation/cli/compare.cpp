@@ -11,7 +11,7 @@
 #include "runtime/onnx/reader.h"
 #include "validation/cli/cli.h"
 
-namespace assay {
+namespace assay::compare_command {
 namespace {
 
 namespace fs = std::filesystem;
@@ -111,4 +111,4 @@ const RegisterCommand registered{
     {"compare", "two tensors or folders of tensors: metrics and verdict", setup}};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::compare_command

@@ -9,7 +9,7 @@
 #include "validation/cli/cli.h"
 #include "validation/cli/options.h"
 
-namespace assay {
+namespace assay::fuse_command {
 namespace {
 
 struct FuseCommand {
@@ -82,4 +82,4 @@ const RegisterCommand registered{
      }}};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::fuse_command

@@ -11,7 +11,7 @@
 #include "validation/cli/cli.h"
 #include "validation/cli/options.h"
 
-namespace assay {
+namespace assay::golden_command {
 namespace {
 
 struct Make {
@@ -92,4 +92,4 @@ std::function<int()> setup(CLI::App& app) {
 const RegisterCommand registered{{"golden", "make and verify bit-exact expected tensors", setup}};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::golden_command

@@ -15,7 +15,7 @@
 #include "validation/cli/traffic.h"
 #include "validation/report/target_report.h"
 
-namespace assay {
+namespace assay::inspect_command {
 namespace {
 
 struct InspectCommand {
@@ -224,4 +224,4 @@ const RegisterCommand registered{
      }}};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::inspect_command

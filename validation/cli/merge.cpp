@@ -6,7 +6,7 @@
 #include "validation/cli/cli.h"
 #include "validation/session/validate.h"
 
-namespace assay {
+namespace assay::merge_command {
 namespace {
 
 struct Flags {
@@ -34,4 +34,4 @@ const RegisterCommand registered{
     {"merge", "join the shards of a validate run into one report", setup}};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::merge_command

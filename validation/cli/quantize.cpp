@@ -12,7 +12,7 @@
 #include "validation/cli/cli.h"
 #include "validation/cli/quant_options.h"
 
-namespace assay {
+namespace assay::quantize_command {
 namespace {
 
 struct QuantizeCommand {
@@ -97,4 +97,4 @@ std::function<int()> setup(CLI::App& app) {
 const RegisterCommand registered{{"quantize", "write an INT8 (QDQ) model", setup}};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::quantize_command

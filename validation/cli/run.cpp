@@ -13,7 +13,7 @@
 #include "validation/cli/options.h"
 #include "validation/cli/tensor_summary.h"
 
-namespace assay {
+namespace assay::run_command {
 namespace {
 
 struct RunCommand {
@@ -147,4 +147,4 @@ const RegisterCommand registered{
      }}};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::run_command

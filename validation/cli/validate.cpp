@@ -12,7 +12,7 @@
 #include "validation/cli/progress.h"
 #include "validation/gates.h"
 
-namespace assay {
+namespace assay::validate_command {
 namespace {
 
 struct Flags {
@@ -132,4 +132,4 @@ const RegisterCommand registered{
      setup}};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::validate_command

@@ -5,7 +5,7 @@
 
 #include "validation/metric.h"
 
-namespace assay {
+namespace assay::cosine_metric {
 namespace {
 
 nlohmann::ordered_json from(const PairStats& s) {
@@ -18,4 +18,4 @@ const RegisterMetric registered{
     {.name = "cosine", .unit = "", .higher_is_better = true, .from = from}};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::cosine_metric

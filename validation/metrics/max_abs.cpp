@@ -3,7 +3,7 @@
 
 #include "validation/metric.h"
 
-namespace assay {
+namespace assay::max_abs_metric {
 namespace {
 
 nlohmann::ordered_json from(const PairStats& s) { return json_number(s.max_abs); }
@@ -12,4 +12,4 @@ const RegisterMetric registered{
     {.name = "max_abs", .unit = "", .higher_is_better = false, .from = from}};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::max_abs_metric

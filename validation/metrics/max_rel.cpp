@@ -4,7 +4,7 @@
 
 #include "validation/metric.h"
 
-namespace assay {
+namespace assay::max_rel_metric {
 namespace {
 
 nlohmann::ordered_json from(const PairStats& s) { return json_number(s.max_rel); }
@@ -13,4 +13,4 @@ const RegisterMetric registered{
     {.name = "max_rel", .unit = "", .higher_is_better = false, .from = from}};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::max_rel_metric

@@ -3,7 +3,7 @@
 
 #include "validation/metric.h"
 
-namespace assay {
+namespace assay::max_ulp_metric {
 namespace {
 
 nlohmann::ordered_json from(const PairStats& s) { return json_number(s.max_ulp); }
@@ -12,4 +12,4 @@ const RegisterMetric registered{
     {.name = "max_ulp", .unit = "ULP", .higher_is_better = false, .from = from}};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::max_ulp_metric

@@ -5,7 +5,7 @@
 
 #include "validation/metric.h"
 
-namespace assay {
+namespace assay::rmse_metric {
 namespace {
 
 nlohmann::ordered_json from(const PairStats& s) {
@@ -19,4 +19,4 @@ const RegisterMetric registered{
     {.name = "rmse", .unit = "", .higher_is_better = false, .from = from}};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::rmse_metric

@@ -3,7 +3,7 @@
 
 #include "validation/metric.h"
 
-namespace assay {
+namespace assay::sign_flips_metric {
 namespace {
 
 nlohmann::ordered_json from(const PairStats& s) { return s.sign_flips; }
@@ -12,4 +12,4 @@ const RegisterMetric registered{
     {.name = "sign_flips", .unit = "", .higher_is_better = false, .from = from}};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::sign_flips_metric

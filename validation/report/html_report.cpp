@@ -6,7 +6,7 @@
 #include "runtime/error.h"
 #include "validation/report/exporter.h"
 
-namespace assay {
+namespace assay::html_report_exporter {
 namespace {
 
 void put(std::string& page, const std::string& mark, const std::string& text) {
@@ -41,4 +41,4 @@ std::string write(const nlohmann::ordered_json& report) {
 const RegisterExporter registered{{.file = "report.html", .write = write}};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::html_report_exporter

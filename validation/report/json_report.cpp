@@ -3,7 +3,7 @@
 
 #include "validation/report/exporter.h"
 
-namespace assay {
+namespace assay::json_report_exporter {
 namespace {
 
 std::string write(const nlohmann::ordered_json& report) { return report.dump(1) + "\n"; }
@@ -11,4 +11,4 @@ std::string write(const nlohmann::ordered_json& report) { return report.dump(1) 
 const RegisterExporter registered{{.file = "report.json", .write = write}};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::json_report_exporter

@@ -6,7 +6,7 @@
 #include "validation/report/exporter.h"
 #include "validation/report/text.h"
 
-namespace assay {
+namespace assay::junit_report_exporter {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -86,4 +86,4 @@ std::string write(const Json& report) {
 const RegisterExporter registered{{.file = "junit.xml", .write = write}};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::junit_report_exporter

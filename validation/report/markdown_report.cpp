@@ -6,7 +6,7 @@
 #include "validation/report/exporter.h"
 #include "validation/report/text.h"
 
-namespace assay {
+namespace assay::markdown_report_exporter {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -103,4 +103,4 @@ std::string write(const Json& report) {
 const RegisterExporter registered{{.file = "report.md", .write = write}};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::markdown_report_exporter

@@ -4,7 +4,7 @@
 
 #include "validation/task.h"
 
-namespace assay {
+namespace assay::classification_task {
 namespace {
 
 std::vector<double> scores_of(const SampleView& sample) {
@@ -38,4 +38,4 @@ const RegisterTask registered{
      .score = score}};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::classification_task

@@ -5,7 +5,7 @@
 
 #include "validation/task.h"
 
-namespace assay {
+namespace assay::none_task {
 namespace {
 
 /// Share-like agreement needs one answer per sample: the answers of all rows, hashed by their list.
@@ -42,4 +42,4 @@ std::vector<std::optional<double>> score(const SampleView&) { return {}; }
 const RegisterTask registered{{.kind = "none", .metrics = {}, .predict = predict, .score = score}};
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::none_task

@@ -1,7 +1,7 @@
 // Refusals of the rules around a normalization.
 #include "tests/fusion/refusals/draft.h"
 
-namespace assay::testing {
+namespace assay::testing::bn_refusals_test {
 namespace {
 
 Tensor half(const Tensor& t) { return convert(t, DType::float16); }
@@ -165,4 +165,4 @@ const RegisterRefusals of_swish("recognize_hard_swish", swish, [] {
 });
 
 }  // namespace
-}  // namespace assay::testing
+}  // namespace assay::testing::bn_refusals_test

@@ -1,7 +1,7 @@
 // Refusals of the rules that change a weight.
 #include "tests/fusion/refusals/draft.h"
 
-namespace assay::testing {
+namespace assay::testing::linear_refusals_test {
 namespace {
 
 Tensor half(const Tensor& t) { return convert(t, DType::float16); }
@@ -263,4 +263,4 @@ const RegisterRefusals of_factor("fold_linear_mul", factor, [] {
 });
 
 }  // namespace
-}  // namespace assay::testing
+}  // namespace assay::testing::linear_refusals_test

@@ -1,7 +1,7 @@
 // Refusals of the rules that fuse, drop and merge.
 #include "tests/fusion/refusals/draft.h"
 
-namespace assay::testing {
+namespace assay::testing::other_refusals_test {
 namespace {
 
 Tensor code(std::int8_t v) { return Tensor::scalar<std::int8_t>(v); }
@@ -303,4 +303,4 @@ const RegisterRefusals of_split("merge_split_conv", split, [] {
 });
 
 }  // namespace
-}  // namespace assay::testing
+}  // namespace assay::testing::other_refusals_test

@@ -6,7 +6,7 @@
 
 #include "tests/fusion/refusals/draft.h"
 
-namespace assay::testing {
+namespace assay::testing::refusals_test {
 namespace {
 
 std::vector<RefusalCase> all_cases() {
@@ -56,4 +56,4 @@ TEST(Refusals, EachSaysTheConditionAndTheEdit) {
 }
 
 }  // namespace
-}  // namespace assay::testing
+}  // namespace assay::testing::refusals_test

@@ -4,7 +4,7 @@
 #include "runtime/integer_stats.h"
 #include "tests/support/quant_graphs.h"
 
-namespace assay::test {
+namespace assay::test::linear_test {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
@@ -168,4 +168,4 @@ TEST(QConv, RefusesWhatTheProfileDoesNotDefine) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::linear_test

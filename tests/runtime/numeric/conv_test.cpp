@@ -8,7 +8,7 @@
 #include "runtime/numeric/conv_generic.h"
 #include "tests/runtime/numeric/dot_oracle.h"
 
-namespace assay {
+namespace assay::conv_test {
 namespace {
 
 using oracle::bits;
@@ -359,4 +359,4 @@ TEST(Conv, DoubleMatchesGenericOnIntegers) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::conv_test

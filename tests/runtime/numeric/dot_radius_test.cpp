@@ -6,7 +6,7 @@
 
 #include "tests/runtime/numeric/dot_oracle.h"
 
-namespace assay {
+namespace assay::dot_radius_test {
 namespace {
 
 using oracle::Fill;
@@ -200,4 +200,4 @@ TEST(DotRadius, Gamma) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::dot_radius_test

@@ -2,7 +2,7 @@
 
 #include "tests/runtime/numeric/elementary_oracle.h"
 
-namespace assay {
+namespace assay::elementary_algebraic_test {
 namespace {
 
 using namespace test;
@@ -206,4 +206,4 @@ TEST(Dd, ArithmeticIsAccurate) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::elementary_algebraic_test

@@ -2,7 +2,7 @@
 
 #include "tests/runtime/numeric/elementary_oracle.h"
 
-namespace assay {
+namespace assay::elementary_erf_test {
 namespace {
 
 using namespace test;
@@ -96,4 +96,4 @@ TEST(ElementaryErf, SubnormalHalvesAreLifted) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::elementary_erf_test

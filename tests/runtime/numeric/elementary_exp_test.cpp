@@ -2,7 +2,7 @@
 
 #include "tests/runtime/numeric/elementary_oracle.h"
 
-namespace assay {
+namespace assay::elementary_exp_test {
 namespace {
 
 using namespace test;
@@ -152,4 +152,4 @@ TEST(ElementaryExp, ArraysMayOverlapAndHaveAnyLength) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::elementary_exp_test

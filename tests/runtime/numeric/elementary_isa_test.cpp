@@ -11,7 +11,7 @@
 #include "runtime/numeric/elementary.h"
 #include "runtime/numeric/rows.h"
 
-namespace assay {
+namespace assay::elementary_isa_test {
 namespace {
 
 std::vector<float> points() {
@@ -86,4 +86,4 @@ TEST(ElementaryIsa, Rows) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::elementary_isa_test

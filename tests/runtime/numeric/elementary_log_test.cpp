@@ -3,7 +3,7 @@
 
 #include "tests/runtime/numeric/elementary_oracle.h"
 
-namespace assay {
+namespace assay::elementary_log_test {
 namespace {
 
 using namespace test;
@@ -110,4 +110,4 @@ TEST(ElementaryTrig, SpecialValues) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::elementary_log_test

@@ -9,7 +9,7 @@
 #include <random>
 #include <vector>
 
-namespace assay {
+namespace assay::exact_accumulator_test {
 namespace {
 
 constexpr mpfr_prec_t kExactBits = 4600;
@@ -175,4 +175,4 @@ TEST(ExactAccumulator, QuotientTies) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::exact_accumulator_test

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace assay {
+namespace assay::float_ulp_test {
 namespace {
 
 TEST(FloatUlp, IsTheSpacingOfTheBinade) {
@@ -24,4 +24,4 @@ TEST(FloatUlp, AgreesWithTheNextFloat) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::float_ulp_test

@@ -7,7 +7,7 @@
 #include "runtime/numeric/gemm_sinks.h"
 #include "tests/runtime/numeric/dot_oracle.h"
 
-namespace assay {
+namespace assay::gemm_test {
 namespace {
 
 using oracle::bits;
@@ -346,4 +346,4 @@ TEST(Gemm, CorrectDouble) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::gemm_test

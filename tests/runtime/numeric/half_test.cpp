@@ -8,7 +8,7 @@
 
 #include <random>
 
-namespace assay {
+namespace assay::half_test {
 namespace {
 
 // Rounds once to `precision` bits with the least subnormal 2^low and overflow at 2^top.
@@ -86,4 +86,4 @@ TEST(Half, SpecialValues) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::half_test

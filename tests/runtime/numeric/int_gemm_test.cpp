@@ -6,7 +6,7 @@
 
 #include "tests/runtime/numeric/dot_oracle.h"
 
-namespace assay {
+namespace assay::int_gemm_test {
 namespace {
 
 std::vector<uint8_t> codes(size_t count, uint32_t seed, bool extreme) {
@@ -204,4 +204,4 @@ TEST(IntConv, PairsSaturate) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::int_gemm_test

@@ -10,7 +10,7 @@
 
 #include "runtime/numeric/rows.h"
 
-namespace assay {
+namespace assay::rows_double_test {
 namespace {
 
 using Row = std::vector<double>;
@@ -182,4 +182,4 @@ TEST(RowsDouble, BatchNormTies) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::rows_double_test

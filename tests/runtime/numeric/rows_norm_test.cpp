@@ -2,7 +2,7 @@
 
 #include "tests/runtime/numeric/rows_oracle.h"
 
-namespace assay {
+namespace assay::rows_norm_test {
 namespace {
 
 using namespace test;
@@ -222,4 +222,4 @@ TEST(RowsBatchNorm, ErrorBoundIsSoundAndNotEmpty) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::rows_norm_test

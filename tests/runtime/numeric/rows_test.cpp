@@ -3,7 +3,7 @@
 
 #include "tests/runtime/numeric/rows_oracle.h"
 
-namespace assay {
+namespace assay::rows_test {
 namespace {
 
 using namespace test;
@@ -279,4 +279,4 @@ TEST(RowsCanonical, MaskedElements) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::rows_test

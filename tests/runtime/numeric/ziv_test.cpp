@@ -7,7 +7,7 @@
 
 #include <random>
 
-namespace assay {
+namespace assay::ziv_test {
 namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
@@ -75,4 +75,4 @@ TEST(Ziv, RoundToOddKeepsTheSide) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::ziv_test

@@ -6,7 +6,7 @@
 #include "tests/support/matchers.h"
 #include "tests/support/temp_dir.h"
 
-namespace assay::test {
+namespace assay::test::external_data_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -127,4 +127,4 @@ TEST_F(ExternalDataTest, S30_WritingRefusesALinkOfTheName) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::external_data_test

@@ -3,7 +3,7 @@
 #include "tests/runtime/onnx/model_text.h"
 #include "tests/support/matchers.h"
 
-namespace assay::test {
+namespace assay::test::functions_test {
 namespace {
 
 const std::string io =
@@ -109,4 +109,4 @@ TEST(Functions, ADomainThatOnlyTheFunctionImportsIsAdded) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::functions_test

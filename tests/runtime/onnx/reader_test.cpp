@@ -6,7 +6,7 @@
 #include "tests/support/matchers.h"
 #include "tests/support/temp_dir.h"
 
-namespace assay::test {
+namespace assay::test::reader_test {
 namespace {
 
 const std::string io =
@@ -288,4 +288,4 @@ TEST(Reader, FilesThatAreNoModelsGiveOneClearError) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::reader_test

@@ -7,7 +7,7 @@
 #include "tests/support/matchers.h"
 #include "tests/support/temp_dir.h"
 
-namespace assay::test {
+namespace assay::test::tensor_storage_test {
 namespace {
 
 Tensor stored(const std::string& fields, const TempDir* dir = nullptr) {
@@ -97,4 +97,4 @@ TEST(TensorStorage, TensorFileRoundTrip) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::tensor_storage_test

@@ -11,7 +11,7 @@
 #include "tests/support/quant_graphs.h"
 #include "tests/support/temp_dir.h"
 
-namespace assay::test {
+namespace assay::test::writer_test {
 namespace {
 
 Graph reread(const Graph& g) {
@@ -203,4 +203,4 @@ TEST(Writer, AnotherBodyIsAnotherFunctionAndReadsBack) {
 }
 
 }  // namespace
-}  // namespace assay::test
+}  // namespace assay::test::writer_test

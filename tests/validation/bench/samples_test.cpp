@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace assay::bench {
+namespace assay::bench::samples_test {
 namespace {
 
 TEST(LatencySamples, QuantilesInterpolate) {
@@ -40,4 +40,4 @@ TEST(LatencySamples, RegressionNeedsMoreThanNoise) {
 }
 
 }  // namespace
-}  // namespace assay::bench
+}  // namespace assay::bench::samples_test

@@ -8,7 +8,7 @@
 #include "tests/validation/certificate/fold_pair.h"
 #include "validation/report/exporter.h"
 
-namespace assay {
+namespace assay::certify_test {
 namespace {
 
 using namespace testing;
@@ -233,4 +233,4 @@ TEST(Certify, WithoutARadiusNothingIsDecidedByNumbers) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::certify_test

@@ -3,7 +3,7 @@
 
 #include "tests/validation/certificate/fold_pair.h"
 
-namespace assay {
+namespace assay::quantizer_change_test {
 namespace {
 
 using namespace testing;
@@ -74,4 +74,4 @@ TEST(QuantizerChange, AQuantizerOfAnotherScaleOnBothSidesIsNotEquivalent) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::quantizer_change_test

@@ -9,7 +9,7 @@
 #include "tests/support/source_dir.h"
 #include "validation/cli/cli.h"
 
-namespace assay {
+namespace assay::bench_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -76,4 +76,4 @@ TEST(BenchCommand, BadUseIsExitTwo) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::bench_test

@@ -12,7 +12,7 @@
 #include "tests/support/temp_dir.h"
 #include "validation/cli/cli.h"
 
-namespace assay {
+namespace assay::inspect_target_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -207,4 +207,4 @@ TEST(ValidateTarget, CoverageListsWhatTheTableLeavesInFloat) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::inspect_target_test

@@ -7,7 +7,7 @@
 #include "tests/fusion/net.h"
 #include "tests/support/source_dir.h"
 
-namespace assay {
+namespace assay::traffic_test {
 namespace {
 
 using testing::f32;
@@ -99,4 +99,4 @@ TEST(ResidualModel, IsWhatItsScriptSays) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::traffic_test
