@@ -363,6 +363,7 @@ class Compiler {
     } else {
       s = add_storage({.slot = slot, .first = at, .last = at});
     }
+    if (i == 0) storage(s).overrun = std::max(storage(s).overrun, plan.overrun);
     place(v, slot.layout, s, at);
     return s;
   }

@@ -59,6 +59,8 @@ struct KernelPlan {
   /// The output takes over the buffer of this input (sum in place). Only when the request says that
   /// the input dies.
   std::optional<std::size_t> overwrites = std::nullopt;
+  /// Bytes that the kernel may write behind its first output; the program keeps them free.
+  std::int64_t overrun = 0;
   /// The output is this input under another shape or name, byte for byte; nothing runs.
   std::optional<std::size_t> alias = std::nullopt;
 };

@@ -70,7 +70,7 @@ void Program::Impl::allocate() {
   for (Step& s : steps) scratch_bytes = std::max(scratch_bytes, s.kernel->scratch_bytes());
   for (Storage& s : storages) {
     if (s.kind != Storage::Kind::arena) continue;
-    lifetimes.push_back({s.slot.bytes(), s.first, s.last});
+    lifetimes.push_back({s.slot.bytes() + s.overrun, s.first, s.last});
     placed.push_back(&s);
   }
   const MemoryPlan plan = plan_memory(lifetimes);

@@ -19,7 +19,8 @@ struct Storage {
   Slot slot;
   std::int64_t first = 0;
   std::int64_t last = 0;
-  Tensor constant = {};  // keeps the memory of a constant
+  std::int64_t overrun = 0;  // bytes behind the slot that a kernel writes without meaning
+  Tensor constant = {};      // keeps the memory of a constant
   std::byte* data = nullptr;
 };
 

@@ -196,7 +196,7 @@ Target read_target(const Json& j, const std::string& where) {
   return t;
 }
 
-const std::map<std::string, Target>& shipped() {
+const std::map<std::string, Target>& shipped_targets() {
   static const auto targets = [] {
     std::map<std::string, Target> found;
     for (const auto& file : embedded::quant_targets()) {
@@ -275,20 +275,20 @@ Target parse_target(std::string_view text, const std::string& where) {
 }
 
 const Target& find_target(const std::string& name) {
-  const auto it = shipped().find(name);
-  if (it != shipped().end()) return it->second;
+  const auto it = shipped_targets().find(name);
+  if (it != shipped_targets().end()) return it->second;
   unknown_target(name);
 }
 
 const Target& find_front_end(const std::string& name) {
-  const auto it = shipped().find(name);
-  if (it != shipped().end() && it->second.scheme == "uniform") return it->second;
+  const auto it = shipped_targets().find(name);
+  if (it != shipped_targets().end() && it->second.scheme == "uniform") return it->second;
   unknown_target(name);
 }
 
 std::vector<std::string> target_names() {
   std::vector<std::string> names;
-  for (const auto& [name, target] : shipped()) {
+  for (const auto& [name, target] : shipped_targets()) {
     if (target.scheme == "uniform") names.push_back(name);
   }
   return names;

@@ -130,6 +130,13 @@ Problem problem_of(const KernelRequest& r, IntForm form) {
   return p;
 }
 
+/// oneDNN 3.2's jit_1x1:avx512_core_amx stores whole blocks of 16 pixels for some sizes (6x6 is
+/// one): up to 15 pixels behind the end of the output are overwritten.
+std::int64_t overrun_of(const Problem& p) {
+  if (!p.window.pointwise() || !isa_has_amx()) return 0;
+  return 15 * p.y.shape[1] * size_of(p.y.dtype);
+}
+
 KernelAnswer make(const KernelRequest& r) {
   const std::int64_t rank = r.inputs[0].shape.rank();
   if (rank < 3 || rank > 5) return Decline{"convolution of rank " + std::to_string(rank)};
@@ -149,6 +156,7 @@ KernelAnswer make(const KernelRequest& r) {
   plan.baked.assign(r.inputs.size(), false);
   for (std::size_t i = 1; i < std::min<std::size_t>(3, r.inputs.size()); ++i) plan.baked[i] = true;
   plan.outputs = {Layout::channels_last};
+  plan.overrun = overrun_of(p);
   plan_residual(r, p.form, p.y.shape.numel(), *kernel, plan);
   plan.kernel = std::move(kernel);
   return plan;

@@ -8,7 +8,7 @@ namespace {
 
 using Kind = AffineStep::Kind;
 
-double at(const std::vector<double>& v, std::size_t channel) {
+double value_at(const std::vector<double>& v, std::size_t channel) {
   return v.size() == 1 ? v[0] : v[channel];
 }
 
@@ -20,17 +20,17 @@ enum class Shift { mean_first, shift_first, fma, factors };  // see bias_of
 template <class T, Scale S, Shift B>
 struct Folder {
   static T root(const AffineStep& s, std::size_t c) {
-    return std::sqrt(static_cast<T>(at(s.var, c)) + static_cast<T>(s.epsilon));
+    return std::sqrt(static_cast<T>(value_at(s.var, c)) + static_cast<T>(s.epsilon));
   }
   static T scale_of(const AffineStep& s, std::size_t c) {
-    const auto gamma = static_cast<T>(at(s.gamma, c));
+    const auto gamma = static_cast<T>(value_at(s.gamma, c));
     if constexpr (S == Scale::quotient) return gamma / root(s, c);
     return gamma * (T(1) / root(s, c));
   }
 
   static T bias_of(const AffineStep& s, T b, std::size_t c) {
-    const auto mean = static_cast<T>(at(s.mean, c));
-    const auto beta = static_cast<T>(at(s.beta, c));
+    const auto mean = static_cast<T>(value_at(s.mean, c));
+    const auto beta = static_cast<T>(value_at(s.beta, c));
     const T k = scale_of(s, c);
     switch (B) {
       case Shift::mean_first:
@@ -40,7 +40,7 @@ struct Folder {
       case Shift::fma:
         return std::fma(b - mean, k, beta);
       case Shift::factors:
-        return (b - mean) * (T(1) / root(s, c)) * static_cast<T>(at(s.gamma, c)) + beta;
+        return (b - mean) * (T(1) / root(s, c)) * static_cast<T>(value_at(s.gamma, c)) + beta;
     }
     return T(0);
   }
@@ -48,14 +48,14 @@ struct Folder {
   /// The factor that a step puts on a weight, where it is one.
   static T factor(const AffineStep& s, std::size_t c) {
     if (s.kind == Kind::batch_norm) return scale_of(s, c);
-    return s.kind == Kind::negate ? T(-1) : static_cast<T>(at(s.gamma, c));
+    return s.kind == Kind::negate ? T(-1) : static_cast<T>(value_at(s.gamma, c));
   }
 
   static T weight(const LinearTerm& t, double w, std::size_t c) {
     auto x = static_cast<T>(w);
     for (const ChainStep& step : t.chain) {
       const AffineStep& s = step.step;
-      if (s.kind == Kind::div) x /= static_cast<T>(at(s.gamma, c));
+      if (s.kind == Kind::div) x /= static_cast<T>(value_at(s.gamma, c));
       if (s.kind == Kind::batch_norm || s.kind == Kind::mul || s.kind == Kind::negate)
         x *= factor(s, c);
     }
@@ -68,9 +68,9 @@ struct Folder {
       const AffineStep& s = step.step;
       if (s.kind == Kind::batch_norm) x = bias_of(s, x, c);
       if (s.kind == Kind::mul || s.kind == Kind::negate) x *= factor(s, c);
-      if (s.kind == Kind::div) x /= static_cast<T>(at(s.gamma, c));
-      if (s.kind == Kind::add) x += static_cast<T>(at(s.gamma, c));
-      if (s.kind == Kind::sub) x -= static_cast<T>(at(s.gamma, c));
+      if (s.kind == Kind::div) x /= static_cast<T>(value_at(s.gamma, c));
+      if (s.kind == Kind::add) x += static_cast<T>(value_at(s.gamma, c));
+      if (s.kind == Kind::sub) x -= static_cast<T>(value_at(s.gamma, c));
     }
     return x;
   }
