@@ -8,7 +8,7 @@
 namespace assay {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 constexpr std::array answers = {LayerAnswer::quantizable, LayerAnswer::tensor_only,
                                 LayerAnswer::degrades, LayerAnswer::no, LayerAnswer::not_listed};
