@@ -300,7 +300,7 @@ TEST(QConv, LeavesTheMemoryBehindItsOutputAlone) {
   maker.graph.add_output(
       maker.node("QConv", "y", {copy, w, {}}, DType::float32, out, form, "ai.assay"));
   maker.graph.add_output(copy);
-  Program program(maker.graph, {}, {.threads = 2});
+  Program program = Program::compile(maker.graph, {}, {.threads = 2});
   EXPECT_TRUE(same_bits(program.run({{"x", codes}}).at("copy"), codes));
 }
 
