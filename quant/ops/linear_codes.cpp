@@ -139,24 +139,12 @@ Tensor run_float32(const LinearProblem& p, IntegerCounts* counts) {
   return finish(*p.form, std::move(v), p.residual, counts);
 }
 
-Tensor dequantized_weights(const LinearProblem& p) {
-  Tensor out(DType::float32, p.w.shape());
-  const auto q = p.w.data<std::int8_t>();
-  const auto w = out.mutable_data<float>();
-  const std::size_t each =
-      q.size() / std::max<std::size_t>(static_cast<std::size_t>(p.channels), 1);
-  for (std::size_t i = 0; i < q.size(); ++i) {
-    w[i] = dequantize_value(q[i], 0, p.form->w_scale(static_cast<std::int64_t>(i / each)));
-  }
-  return out;
-}
-
 Tensor run_dequantized(const LinearProblem& p, IntegerCounts* counts) {
   if (counts != nullptr) {
     Sums acc(static_cast<std::size_t>(p.y_shape.numel()));
     note_accumulators(p.exact(p.w, acc.data()), counts);
   }
-  Tensor v = p.correct(dequantize_codes(p.x, p.form->x), dequantized_weights(p), p.bias);
+  Tensor v = p.correct(dequantize_codes(p.x, p.form->x));
   return finish(*p.form, std::move(v), p.residual, counts);
 }
 
@@ -212,6 +200,16 @@ Tensor run_requantized(const LinearProblem& p, IntegerCounts* counts) {
 }
 
 }  // namespace
+
+Tensor dequantized_weights(const Tensor& codes, const IntegerForm& form) {
+  Tensor out(DType::float32, codes.shape());
+  const auto q = codes.data<std::int8_t>();
+  const auto w = out.mutable_data<float>();
+  const auto each = static_cast<std::size_t>(codes.shape().numel(1, codes.shape().rank()));
+  for (std::size_t i = 0; i < q.size(); ++i)
+    w[i] = dequantize_value(q[i], 0, form.w_scale(static_cast<std::int64_t>(i / each)));
+  return out;
+}
 
 Tensor run_linear(const LinearProblem& p, IntegerCounts* counts) {
   const auto scales = static_cast<std::int64_t>(p.form->w_scales.size());

@@ -31,13 +31,16 @@ struct LinearProblem {
   std::function<void(const Tensor& unsigned_x, const Tensor& w, std::uint8_t pad,
                      std::int32_t* acc)>
       paired;
-  /// Correctly rounded float32 result of the float operator.
-  std::function<Tensor(const Tensor& x, const Tensor& w, const Tensor& bias)> correct;
+  /// Correctly rounded float32 result of the float operator on dequantized x and weights.
+  std::function<Tensor(const Tensor& x)> correct;
 
   std::int64_t channel_of(std::size_t i) const {
     return static_cast<std::int64_t>(i) / inner % channels;
   }
 };
+
+/// Weights as DequantizeLinear gives them: float32(code * w_scale[c]), channels first.
+Tensor dequantized_weights(const Tensor& codes, const IntegerForm& form);
 
 /// The node's output.
 Tensor run_linear(const LinearProblem& problem, IntegerCounts* counts);

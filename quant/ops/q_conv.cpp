@@ -67,16 +67,28 @@ IntReport exact_sums(const ConvShape& s, const Tensor& x, std::int32_t zero, con
                    .y = acc});
 }
 
-Tensor correct(const ConvShape& s, const Shape& y_shape, const Tensor& x, const Tensor& w,
+/// Constant weights are widened and packed once per node.
+struct FloatWeights {
+  Tensor w;
+  PackedWeights packed;
+};
+
+FloatWeights float_weights(const ConvShape& s, const Tensor& codes, const IntegerForm& form) {
+  Tensor w = dequantized_weights(codes, form);
+  PackedWeights packed = pack_conv_weights(s, w.data<float>().data(), DotMode::correct);
+  return {std::move(w), std::move(packed)};
+}
+
+Tensor correct(const ConvShape& s, const Shape& y_shape, const Tensor& x, const FloatWeights& w,
                const Tensor& bias) {
   Tensor y(DType::float32, y_shape);
   ConvArgs<float> args{.shape = s,
                        .x = x.data<float>().data(),
-                       .w = w.data<float>().data(),
+                       .w = w.w.data<float>().data(),
                        .bias = bias.defined() ? bias.data<float>().data() : nullptr,
                        .residual = nullptr,
                        .y = y.mutable_data<float>().data()};
-  conv(args, DotMode::correct);
+  conv_packed(args, DotMode::correct, w.packed);
   return y;
 }
 
@@ -109,8 +121,10 @@ void eval(EvalContext& c) {
         {.shape = s, .x = {x.raw().data(), false, {}}, .w = {w.raw().data(), true, {}}, .y = acc},
         pad);
   };
-  p.correct = [&](const Tensor& x, const Tensor& w, const Tensor& b) {
-    return correct(s, p.y_shape, x, w, b);
+  p.correct = [&](const Tensor& x) {
+    const auto make = [&] { return float_weights(s, p.w, form); };
+    if (!c.is_constant(1) || c.state == nullptr) return correct(s, p.y_shape, x, make(), p.bias);
+    return correct(s, p.y_shape, x, c.cached<FloatWeights>(make), p.bias);
   };
   IntegerCounts counts;
   IntegerStats* stats = integer_stats();

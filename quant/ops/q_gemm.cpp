@@ -37,19 +37,36 @@ void infer(InferContext& c) {
   c.set_output(0, y, output_shape(x.shape(), sizes_of(c.attributes(), x.shape(), w.shape())));
 }
 
-Tensor correct(const Sizes& s, const Shape& y_shape, const Tensor& x, const Tensor& w,
-               const Tensor& bias) {
-  Tensor y(DType::float32, y_shape);
+GemmArgs<float> float_args(const Sizes& s, const Tensor& w) {
   GemmArgs<float> args;
   args.m = s.m;
   args.n = s.n;
   args.k = s.k;
-  args.a = x.data<float>().data();
   args.b = w.data<float>().data();
   args.trans_b = true;
+  return args;
+}
+
+/// Constant weights are widened and packed once per node.
+struct FloatWeights {
+  Tensor w;
+  PackedWeights packed;
+};
+
+FloatWeights float_weights(const Sizes& s, const Tensor& codes, const IntegerForm& form) {
+  Tensor w = dequantized_weights(codes, form);
+  PackedWeights packed = pack_gemm_weights(float_args(s, w), DotMode::correct);
+  return {std::move(w), std::move(packed)};
+}
+
+Tensor correct(const Sizes& s, const Shape& y_shape, const Tensor& x, const FloatWeights& w,
+               const Tensor& bias) {
+  Tensor y(DType::float32, y_shape);
+  GemmArgs<float> args = float_args(s, w.w);
+  args.a = x.data<float>().data();
   args.out = y.mutable_data<float>().data();
   if (bias.defined()) args.addend = {bias.data<float>().data(), 0, 1};
-  gemm(args, DotMode::correct);
+  gemm_packed(args, DotMode::correct, w.packed);
   return y;
 }
 
@@ -97,8 +114,10 @@ void eval(EvalContext& c) {
   p.paired = [&](const Tensor& x, const Tensor& w, std::uint8_t, std::int32_t* acc) {
     paired(s, x, w, acc);
   };
-  p.correct = [&](const Tensor& x, const Tensor& w, const Tensor& b) {
-    return correct(s, p.y_shape, x, w, b);
+  p.correct = [&](const Tensor& x) {
+    const auto make = [&] { return float_weights(s, p.w, form); };
+    if (!c.is_constant(1) || c.state == nullptr) return correct(s, p.y_shape, x, make(), p.bias);
+    return correct(s, p.y_shape, x, c.cached<FloatWeights>(make), p.bias);
   };
   IntegerCounts counts;
   IntegerStats* stats = integer_stats();
