@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "runtime/numeric/parallel.h"
 #include "validation/certificate/linear_term.h"
 
 namespace assay {
@@ -47,25 +48,38 @@ Tensor exact_weights(const LinearTerm& o, bool transposed, DType level) {
   const auto stored = to_doubles(o.weights);
   const Shape& s = o.weights.shape();
   const Shape shape = transposed ? Shape{s[1], s[0]} : s;
-  std::vector<Real> exact;
-  std::vector<long double> near(stored.size());
-  if (level == DType::dd) exact.resize(stored.size());
-  for (std::int64_t c = 0; c < static_cast<std::int64_t>(o.coeff.size()); ++c) {
-    const long double scale = o.coeff[static_cast<std::size_t>(c)].to_long_double();
-    for (std::int64_t i = 0; i < weights_per_channel(o); ++i) {
-      const std::int64_t at = weight_index(o, c, i);
-      const auto to = static_cast<std::size_t>(transposed ? at % s[1] * s[0] + at / s[1] : at);
-      const double w = stored[static_cast<std::size_t>(at)];
-      if (level == DType::dd) {
-        exact[to] = weight_factor(o, c, i) * Real(w);
-      } else {
-        near[to] = static_cast<long double>(w) *
-                   (o.input_coeff.empty() ? scale : weight_factor(o, c, i).to_long_double());
-      }
-    }
+  Tensor out(level, shape);
+  const auto place = [&]<class T>(T, const auto& product) {
+    const auto to = out.mutable_data<T>();
+    parallel_for(0, static_cast<std::int64_t>(o.coeff.size()), 1,
+                 [&](std::int64_t first, std::int64_t last) {
+                   for (std::int64_t c = first; c < last; ++c) {
+                     const long double scale =
+                         o.coeff[static_cast<std::size_t>(c)].to_long_double();
+                     for (std::int64_t i = 0; i < weights_per_channel(o); ++i) {
+                       const std::int64_t at = weight_index(o, c, i);
+                       const std::int64_t k = transposed ? at % s[1] * s[0] + at / s[1] : at;
+                       to[static_cast<std::size_t>(k)] =
+                           rounded<T>(product(c, i, scale, stored[static_cast<std::size_t>(at)]));
+                     }
+                   }
+                 });
+  };
+  const auto exact = [&](std::int64_t c, std::int64_t i, long double, double w) {
+    return weight_factor(o, c, i) * Real(w);
+  };
+  const auto near = [&](std::int64_t c, std::int64_t i, long double scale, double w) {
+    return static_cast<long double>(w) *
+           (o.input_coeff.empty() ? scale : weight_factor(o, c, i).to_long_double());
+  };
+  if (level == DType::dd) {
+    place(dd(0.0), exact);
+  } else if (level == DType::float32) {
+    place(0.0F, near);
+  } else {
+    place(0.0, near);
   }
-  if (level == DType::dd) return filled(level, shape, [&](std::size_t k) { return exact[k]; });
-  return filled(level, shape, [&](std::size_t k) { return near[k]; });
+  return out;
 }
 
 /// The fused side has the operator's own weights and no factor around them.

@@ -5,6 +5,7 @@
 // storage, 2^-24).
 #pragma once
 
+#include <gmp.h>
 #include <mpfr.h>
 
 namespace assay {
@@ -12,18 +13,17 @@ namespace assay {
 class Real {
  public:
   Real(double x = 0) {  // NOLINT(google-explicit-constructor): numbers mix freely in formulas
-    mpfr_init2(v_, bits);
+    init();
     mpfr_set_d(v_, x, MPFR_RNDN);
   }
   Real(const Real& o) {
-    mpfr_init2(v_, bits);
+    init();
     mpfr_set(v_, o.v_, MPFR_RNDN);
   }
   Real& operator=(const Real& o) {
     if (this != &o) mpfr_set(v_, o.v_, MPFR_RNDN);
     return *this;
   }
-  ~Real() { mpfr_clear(v_); }
 
   friend Real operator+(Real a, const Real& b) {
     mpfr_add(a.v_, a.v_, b.v_, MPFR_RNDN);
@@ -61,7 +61,13 @@ class Real {
 
  private:
   static constexpr mpfr_prec_t bits = 256;
+  /// The limbs live in the object (MPFR's custom interface): nothing is allocated.
+  void init() {
+    mpfr_custom_init(limbs_, bits);
+    mpfr_custom_init_set(v_, MPFR_ZERO_KIND, 0, bits, limbs_);
+  }
   mpfr_t v_;
+  mp_limb_t limbs_[(bits - 1) / GMP_NUMB_BITS + 1];
 };
 
 }  // namespace assay
