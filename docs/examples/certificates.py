@@ -22,11 +22,13 @@ W = RNG.standard_normal((2, 2, 3, 3)).astype(np.float32)
 GAMMA, BETA, MEAN, VAR = (np.array(v, np.float32) for v in ([1.3, 0.7], [0.1, -0.2], [0.4, 0.3], [0.9, 1.7]))
 
 
-def save(path, nodes, constants, shape=None, out=None):
-    def value(name, dims):
-        return helper.make_tensor_value_info(name, TensorProto.FLOAT, dims)
+def save(path, nodes, constants, shape=None, out=None, kind=TensorProto.FLOAT):
+    def value(name, dims, element=TensorProto.FLOAT):
+        return helper.make_tensor_value_info(name, element, dims)
     tensors = [numpy_helper.from_array(np.asarray(a, np.float32), name) for name, a in constants.items()]
-    graph = helper.make_graph(nodes, "example", [value("x", shape or SHAPE)], [value("y", out)], tensors)
+    if kind == TensorProto.INT8:
+        tensors.append(numpy_helper.from_array(np.int8(0), "z"))
+    graph = helper.make_graph(nodes, "example", [value("x", shape or SHAPE)], [value("y", out, kind)], tensors)
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8)
     onnx.checker.check_model(model)
     onnx.save(model, path)
@@ -58,9 +60,9 @@ def main(folder):
         save(folder / f"{name}.onnx", *original, **more)
         save(folder / f"{name}.fused.onnx", *fused, **more)
 
-    # E0: the same operators in the same order; only an inner value has another name.
-    pair("e0", ([conv("x w", "c"), node("Relu", "c", "y")], {"w": W}),
-         ([conv("x w", "inner"), node("Relu", "inner", "y")], {"w": W}), out=SHAPE)
+    # E0: the same operators in the same order; only a copy is gone.
+    pair("e0", ([conv("x w", "c"), node("Identity", "c", "d"), node("Relu", "d", "y")], {"w": W}),
+         ([conv("x w", "c"), node("Relu", "c", "y")], {"w": W}), out=SHAPE)
     # E1: every scale is a power of two, so folding rounds nothing.
     powers = (np.float32([2, 0.5]), np.float32([0, 0]), np.float32([0, 0]), np.float32([1, 4]), 0.0)
     pair("e1", batch_norm(*powers), fold(*powers), out=SHAPE)
@@ -68,6 +70,18 @@ def main(folder):
     numbers = (GAMMA, BETA, MEAN, VAR)
     pair("e2", batch_norm(*numbers, 1e-5), fold(*numbers, 1e-5), out=SHAPE)
     pair("e5", batch_norm(*numbers, 1e-5), fold(*numbers, 1e-3), out=SHAPE)
+    # An epsilon off by a thousandth of its value: no constant leaves its budget.
+    pair("hidden", batch_norm(*numbers, 1e-5), fold(*numbers, 1.001e-5), out=SHAPE)
+    # E3: the converter dropped the quantizer behind the Conv.
+    scales = {"w": W, "s": np.float32(0.1), "t": np.float32(0.07)}
+    last = node("QuantizeLinear", "r t z", "y")
+    pair("e3", ([conv("x w", "c"), node("QuantizeLinear", "c s z", "q"), node("DequantizeLinear", "q s z", "d"),
+                 node("Relu", "d", "r"), last], scales),
+         ([conv("x w", "c"), node("Relu", "c", "r2"), node("QuantizeLinear", "r2 t z", "y")], scales),
+         out=SHAPE, kind=TensorProto.INT8)
+    # E5 by a witness: ReLU before the addition.
+    pair("e5_order", ([conv("x w", "c"), node("Add", "c x", "a"), node("Relu", "a", "y")], {"w": W}),
+         ([conv("x w", "c"), node("Relu", "c", "b"), node("Add", "b x", "y")], {"w": W}), out=SHAPE)
     # E4: sum first, then scale by 1e20; folded, each product overflows before the sum cancels.
     weights = np.float32([[[[1]], [[-1]]]])
     pair("e4", ([node("Conv", "x w", "c"), node("Mul", "c s", "y")], {"w": weights, "s": [1e20]}),

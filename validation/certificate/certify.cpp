@@ -46,7 +46,7 @@ std::vector<Feeds> feeds_of(const Region& r,
 CertifyResult certify(const Graph& given, const Graph& other, const RewriteLog* log,
                       const CertifyOptions& options) {
   Comparable both = log != nullptr ? Comparable{.original = given, .fused = other}
-                                   : make_comparable(given, other, options.samples);
+                                   : make_comparable(given, other, options.samples, options.map);
   const Graph& original = both.original;
   const Alignment a = align(original, both.fused, log);
   CertifyResult result;
@@ -77,6 +77,7 @@ CertifyResult certify(const Graph& given, const Graph& other, const RewriteLog* 
   result.coverage["unaligned"] = a.unaligned;
   if (log != nullptr) return result;
   result.coverage["aligned_by_name"] = both.by_name;
+  result.coverage["aligned_by_map"] = both.by_map;
   result.coverage["aligned_by_cut"] = both.by_cut;
   result.coverage["notes"] = both.notes;
   return result;

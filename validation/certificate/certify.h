@@ -1,7 +1,7 @@
 // Fusion certificates: one verdict per fused instance (docs/certificates.md).
 #pragma once
 
-#include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -18,8 +18,9 @@ struct CertifyOptions {
   /// Also judge the region on oneDNN's kernels.
   bool kernels = true;
   std::uint64_t seed = 1;
-  /// Pairs of value names for another tool's graph ("assay-map/1"); empty: names, then cut search.
-  std::filesystem::path map = {};
+  /// Pairs of value names for another tool's graph, other -> original (alignment_map.h); what it
+  /// does not name is aligned by names, then by cut search.
+  std::map<std::string, std::string> map = {};
 };
 
 /// One fused instance.

@@ -25,6 +25,7 @@ class Prover {
     result_.proved = o_.outputs().size() == f_.outputs().size();
     for (std::size_t i = 0; result_.proved && i < o_.outputs().size(); ++i)
       result_.proved = match(o_.outputs()[i], f_.outputs()[i]);
+    if (result_.mismatch.empty()) result_.mismatch = no_form_;
     if (result_.proved) result_.mismatch.clear();
     return std::move(result_);
   }
@@ -32,6 +33,12 @@ class Prover {
  private:
   bool no(const std::string& why) {
     if (result_.mismatch.empty()) result_.mismatch = why;
+    return false;
+  }
+
+  /// Told only when nothing else was found: the comparison of operators says more.
+  bool no_form(const std::string& why) {
+    if (no_form_.empty()) no_form_ = why;
     return false;
   }
 
@@ -129,7 +136,7 @@ class Prover {
     FormResult b = normal_form(f_, y, shapes_, {labels_f_, axis, input_side});
     for (const FormResult* side : {&a, &b}) {
       if (const auto* why = std::get_if<std::string>(&side->form))
-        return no((side == &a ? "original: " : "fused: ") + *why);
+        return no_form((side == &a ? "original: " : "fused: ") + *why);
     }
     if (!match_atoms(a.atoms, b.atoms)) return false;
     if (!a.atoms.empty() || !b.atoms.empty()) {
@@ -208,6 +215,7 @@ class Prover {
   bool inside_only_;
   Labels labels_o_, labels_f_;
   std::set<std::pair<ValueId, ValueId>> refused_;
+  std::string no_form_;
   Equivalence result_;
 };
 

@@ -79,7 +79,10 @@ bool comparable(const Tensor& a, const Tensor& b) {
 
 class Matcher {
  public:
-  Matcher(const Graph& o, const Graph& f, const std::vector<Feeds>& probes) : o_(o), f_(f) {
+  Matcher(const Graph& o, const Graph& f, const std::vector<Feeds>& probes,
+          const std::map<std::string, std::string>& map)
+      : o_(o), f_(f), map_(map) {
+    for (const auto& [other, original] : map) claimed_.insert(original);
     for (const Feeds& feeds : probes) {
       golden_.push_back(run_all(o, feeds));
       local_.push_back(feeds);
@@ -187,6 +190,8 @@ class Matcher {
 
   void assign(ValueId v, Comparable& result) {
     const std::string mine = f_.name(v);
+    if (const auto pair = map_.find(mine); pair != map_.end())
+      return align(mine, pair->second, result);
     const auto named = o_.find_value(mine);
     const bool has_name = named && o_.producer(*named) != nullptr && !claimed_.count(mine);
     if (has_name && f_.is_output(v)) return align(mine, mine, result);
@@ -203,7 +208,7 @@ class Matcher {
   void align(const std::string& mine, const std::string& theirs, Comparable& result) {
     pairs_[mine] = theirs;
     claimed_.insert(theirs);
-    ++(mine == theirs ? result.by_name : result.by_cut);
+    ++(map_.count(mine) ? result.by_map : mine == theirs ? result.by_name : result.by_cut);
     for (std::size_t p = 0; p < golden_.size(); ++p) {
       const Tensor& t = golden_[p].at(theirs);
       if (t.shape() == local_[p].at(mine).shape()) local_[p][mine] = t;
@@ -212,6 +217,7 @@ class Matcher {
 
   const Graph& o_;
   const Graph& f_;
+  const std::map<std::string, std::string>& map_;
   std::vector<Values> golden_, local_;
   std::vector<std::string> order_;
   std::set<std::string> claimed_;
@@ -235,15 +241,28 @@ void rename_all(Graph& f, const Graph& o, const std::map<std::string, std::strin
 
 Graph fold(const Graph& g) { return fuse(g, {.mode = "fold_constants"}).graph; }
 
+void check_names(const Graph& original, const Graph& fused,
+                 const std::map<std::string, std::string>& map) {
+  for (const auto& [other, name] : map) {
+    const bool missing = !original.find_value(name);
+    if (!missing && fused.find_value(other)) continue;
+    throw Error({.what = "the map names a value that the graph does not have",
+                 .where = missing ? "original" : "other",
+                 .got = "'" + (missing ? name : other) + "'"});
+  }
+}
+
 }  // namespace
 
 Comparable make_comparable(const Graph& original, const Graph& fused,
-                           const std::vector<Feeds>& samples) {
+                           const std::vector<Feeds>& samples,
+                           const std::map<std::string, std::string>& map) {
+  check_names(original, fused, map);
   Comparable c{.original = fold(original), .fused = {}};
   if (samples.empty())
     throw Error({.what = "another tool's graph cannot be judged without inputs"});
   c.fused = fold(standardize(fused, needed_shapes(fused, samples[0])));
-  const auto pairs = Matcher(c.original, c.fused, two_probes(samples)).run(c);
+  const auto pairs = Matcher(c.original, c.fused, two_probes(samples), map).run(c);
   rename_all(c.fused, c.original, pairs);
   return c;
 }

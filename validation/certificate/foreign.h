@@ -8,6 +8,7 @@
 // match on both probes.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,11 +19,15 @@ namespace assay {
 struct Comparable {
   Graph original, fused;
   std::int64_t by_name = 0;             ///< values aligned by their name
+  std::int64_t by_map = 0;              ///< values aligned by the user's map
   std::int64_t by_cut = 0;              ///< values aligned by their numbers
   std::vector<std::string> notes = {};  ///< what could not be made comparable, with reasons
 };
 
+/// `map`: pairs that the user knows, other name -> name in the original; they hold without a look
+/// at the numbers. Throws Error for a name that a graph does not have.
 Comparable make_comparable(const Graph& original, const Graph& fused,
-                           const std::vector<Feeds>& samples);
+                           const std::vector<Feeds>& samples,
+                           const std::map<std::string, std::string>& map = {});
 
 }  // namespace assay

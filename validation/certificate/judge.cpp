@@ -90,6 +90,7 @@ class Judge {
       const QuantizerCheck check = check_dropped(r_.original, drop, feeds_);
       if (!same) accept_proof(run);
       set("E3");
+      c_.proof["algebra"] = "equal-before-storage apart from the dropped quantizers";
       c_.proof["quantization"] = check.json;
       if (!check.inside) {
         set("E5", "the original leaves the interval of the dropped quantizers");

@@ -9,6 +9,7 @@
 #include "runtime/file.h"
 #include "runtime/json_fields.h"
 #include "runtime/npy.h"
+#include "validation/certificate/alignment_map.h"
 #include "validation/certificate/certify.h"
 #include "validation/gates.h"
 #include "validation/report/exporter.h"
@@ -199,9 +200,11 @@ ValidateResult validate(const ValidateOptions& o, const Progress& progress) {
   report["data"] = data_json(o, *data, count, batch);
 
   progress("judging fusions", 0, 0);
-  const CertifyResult certified =
-      certify(forms.original, forms.fused, forms.fused_given ? nullptr : &forms.log,
-              {.samples = first_samples(*data, o.certify_samples), .seed = o.seed, .map = o.map});
+  const CertifyResult certified = certify(
+      forms.original, forms.fused, forms.fused_given ? nullptr : &forms.log,
+      {.samples = first_samples(*data, o.certify_samples),
+       .seed = o.seed,
+       .map = o.map.empty() ? std::map<std::string, std::string>{} : read_alignment_map(o.map)});
   report["fusions"] = Json::array();
   for (const FusionCertificate& c : certified.fusions) report["fusions"].push_back(to_json(c));
   report["declined"] = declined_json(forms.log);
