@@ -3,6 +3,8 @@
 // u = 2^-24; a star marks exact values; T is the sum of the magnitudes that were scaled, beta what
 // was added unscaled.
 //   own folds    |c - c*| <= ulp(c*) / 2: the exact value rounded once to nearest
+//     and where the fused side scales at run time, so that its coefficients are products of stored
+//     numbers:  |w - w*| <= u |w*|,  |b - b*| <= u (2 T + |beta| + |b*|)
 //   other tools  |w - w*| <= ulp(w*) / 2 + 3.5 u |w*|
 //                |b - b*| <= u (5.5 T + |beta| + |b*|) (1 + 2^-20) + 4 * 2^-149 (1 + |s*|)
 //                with 1 u more on the scale and on T for each further operation of the chain
@@ -20,7 +22,11 @@ namespace assay {
 struct Budget {
   bool own = false;        ///< Assay's rules: rounded once
   bool is_double = false;  ///< stored as float64 (own only): the refold of a rule
+  bool scaled = false;     ///< own: the fused side scales at run time
 };
+
+/// u of the stored type.
+inline double unit(const Budget& b) { return b.is_double ? 0x1p-53 : 0x1p-24; }
 
 /// Spacing of the stored type at `x`.
 inline double spacing(double x, const Budget& b) {
@@ -31,6 +37,7 @@ inline double spacing(double x, const Budget& b) {
 
 /// Budget of the weight whose exact value is `star`, behind `steps` affine steps.
 inline double weight_budget(double star, int steps, const Budget& b) {
+  if (b.own && b.scaled) return unit(b) * std::fabs(star) * (1 + 0x1p-20);
   const double extra = b.own ? 0.0 : (2.5 + std::max(1, steps)) * 0x1p-24 * std::fabs(star);
   return 0.5 * spacing(star, b) * (1 + 0x1p-40) + extra;
 }
@@ -38,6 +45,9 @@ inline double weight_budget(double star, int steps, const Budget& b) {
 /// Budget of the shift of channel `c` of the original's form.
 inline double shift_budget(const NormalForm& o, std::size_t c, const Budget& b) {
   const double star = o.shift[c].to_double();
+  if (b.own && b.scaled)
+    return unit(b) * (2 * o.magnitude[c].to_double() + o.beta[c].to_double() + std::fabs(star)) *
+           (1 + 0x1p-20);
   if (b.own) return 0.5 * spacing(star, b) * (1 + 0x1p-40);
   const double scale = o.linear.empty() ? 1.0 : std::fabs(o.linear[0].coeff[c].to_double());
   const double further = std::max(0, o.steps - 1);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -13,7 +14,9 @@ namespace {
 class Audit {
  public:
   Audit(const NormalForm& o, const NormalForm& f, const Budget& budget)
-      : o_(o), f_(f), budget_(budget) {}
+      : o_(o), f_(f), budget_(budget) {
+    budget_.scaled = scales(f);
+  }
 
   ConstantsAudit run() {
     if (o_.channels != f_.channels) return unlike("the numbers of channels differ");
@@ -55,6 +58,16 @@ class Audit {
     std::vector<std::string> list;
     for (const LinearTerm& t : f_.linear) list.push_back(t.signature + " on '" + t.input + "'");
     return joined(list);
+  }
+
+  /// Some coefficient is not 1 or -1: the stored numbers are not the coefficients.
+  static bool scales(const NormalForm& f) {
+    const auto unit = [](const std::vector<Real>& v) {
+      return std::all_of(v.begin(), v.end(), [](const Real& x) { return x.abs() == Real(1); });
+    };
+    return f.divisions > 0 ||
+           !std::all_of(f.linear.begin(), f.linear.end(),
+                        [&](const LinearTerm& t) { return unit(t.coeff) && unit(t.input_coeff); });
   }
 
   const LinearTerm* partner(const LinearTerm& t) const {
@@ -160,7 +173,7 @@ class Audit {
 
   const NormalForm& o_;
   const NormalForm& f_;
-  const Budget& budget_;
+  Budget budget_;
   ConstantsAudit result_;
 };
 

@@ -2,8 +2,13 @@
 // replaced are compared node by node.
 //
 //   LayerNormalization(x; w, b)  ->  d = x - mean(x);  d / sqrt(mean(d*d) + epsilon) * w + b
+//   HardSwish(x)                 ->  x * Clip(x + 3, 0, 6) / 6
 //   Pow(x, 2)                    ->  x * x
-// and ReduceMean's axes counted from the end.
+//   DequantizeLinear(QuantizeLinear(d)) of a d with the same scale and zero point  ->  d
+//   Concat of a Conv per part of a Split, all alike  ->  Conv with groups
+//   AveragePool(Pad(x; 0))       ->  AveragePool with pads that count
+//   MaxPool(Pad(x; -inf))        ->  MaxPool with pads
+// and ReduceMean's axes counted from the end. Weights are put together, never computed.
 #pragma once
 
 #include <map>

@@ -83,6 +83,10 @@ class Matcher {
           const std::map<std::string, std::string>& map)
       : o_(o), f_(f), map_(map) {
     for (const auto& [other, original] : map) claimed_.insert(original);
+    // Graph outputs always align with each other: no inner value may take their place.
+    for (const ValueId v : f.outputs()) {
+      if (!map.count(f.name(v)) && o.find_value(f.name(v))) outputs_.insert(f.name(v));
+    }
     for (const Feeds& feeds : probes) {
       golden_.push_back(run_all(o, feeds));
       local_.push_back(feeds);
@@ -177,7 +181,8 @@ class Matcher {
       const double d = worst_distance(mine, name);
       if (d > 1e-3) continue;
       close.emplace_back(name, d);
-      if (d < best.distance && !claimed_.count(name)) best = {name, d, true};
+      if (d < best.distance && !claimed_.count(name) && !outputs_.count(name))
+        best = {name, d, true};
     }
     if (best.name.empty()) return best;
     for (const auto& [name, d] : close) {
@@ -220,7 +225,7 @@ class Matcher {
   const std::map<std::string, std::string>& map_;
   std::vector<Values> golden_, local_;
   std::vector<std::string> order_;
-  std::set<std::string> claimed_;
+  std::set<std::string> claimed_, outputs_;
   std::map<std::string, std::string> pairs_;
 };
 

@@ -70,14 +70,16 @@ class Judge {
     } else if (only_shapes(r_.original) && only_shapes(r_.plain)) {
       set("E0");
       c_.proof = {{"algebra", "both sides depend only on the shapes of their inputs"}};
-    } else if (!changed_quantization()) {
-      prove(r_);
+    } else if (!prove(r_) && !changed_quantization()) {
+      c_.proof = {{"algebra", "no proof: " + equal_.mismatch}};
+      c_.constants = nullptr;
     }
     proved_ = !c_.labels.empty();
   }
 
   /// E3: without some of its quantizers the original is the fused function.
   bool changed_quantization() {
+    const Equivalence before = equal_;
     for (const auto& drop : possible_drops(r_)) {
       Region apart = r_;
       apart.original = without_quantizers(r_.original, drop);
@@ -98,22 +100,19 @@ class Judge {
       }
       return true;
     }
+    equal_ = before;
     return false;
   }
 
-  void prove(const Region& r) {
+  bool prove(const Region& r) {
     const RegionShapes run = value_shapes(r, feeds_[0]);
     // Constants that nodes compute count as exact expressions first, then as stored.
     equal_ = prove_equal(r.original, r.plain, run, {.own = own_});
     if (!equal_.proved)
       equal_ =
           prove_equal(constants_folded(r.original), constants_folded(r.plain), run, {.own = own_});
-    if (!equal_.proved) {
-      c_.proof = {{"algebra", "no proof: " + equal_.mismatch}};
-      c_.constants = nullptr;
-      return;
-    }
-    accept_proof(run);
+    if (equal_.proved) accept_proof(run);
+    return equal_.proved;
   }
 
   void accept_proof(const RegionShapes& run) {
@@ -237,7 +236,9 @@ class Judge {
   void search_witness(const Measured& m) {
     if (m.unexplained.usage > 1)
       return set("E5", "another function, as the witness shows: " + equal_.mismatch);
+    // Inputs that depend on each other cannot be chosen freely: the network never has such values.
     for (const HostileInput& input : hostile_inputs(feeds_[0], options_.seed)) {
+      if (!r_.dependent.empty()) break;
       const Measured again = measure(r_, {}, {input.feeds}, own_);
       if (again.missing.empty() && again.unexplained.usage > 1) {
         c_.witness = again.witness;

@@ -6,6 +6,7 @@
 #include "validation/certificate/affine_step.h"
 #include "validation/certificate/constant_value.h"
 #include "validation/certificate/linear_term.h"
+#include "validation/certificate/padding.h"
 
 namespace assay {
 namespace {
@@ -205,27 +206,12 @@ class Builder {
   /// Zero padding of the spatial axes in front of a Conv is the Conv's own.
   ValueId behind_pad(ValueId x, const Node& conv, std::vector<std::int64_t>& pads) const {
     const Node* n = options_.labels.count(x) ? nullptr : g_.producer(x);
-    if (n == nullptr || !n->is("Pad") || !conv.is("Conv") ||
-        conv.attributes.string_or("auto_pad", "NOTSET") != "NOTSET" ||
-        n->attributes.string_or("mode", "constant") != "constant" || n->has_input(3))
+    if (n == nullptr || !conv.is("Conv") ||
+        conv.attributes.string_or("auto_pad", "NOTSET") != "NOTSET")
       return x;
-    std::vector<std::int64_t> all = n->attributes.ints_or("pads", {});
-    double value = static_cast<double>(n->attributes.float_or("value", 0));
-    if (n->has_input(1)) {
-      const Tensor* t = g_.constant(n->inputs[1]);
-      if (t == nullptr || t->dtype() != DType::int64) return x;
-      const auto d = t->data<std::int64_t>();
-      all.assign(d.begin(), d.end());
-    }
-    if (n->has_input(2)) {
-      const Tensor* t = g_.constant(n->inputs[2]);
-      value = t == nullptr || t->numel() != 1 ? 1.0 : to_doubles(*t)[0];
-    }
-    const std::size_t rank = all.size() / 2;
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (all[i] < 0 || (i % rank < 2 && all[i] != 0) || value != 0) return x;
-      if (i % rank >= 2) pads.push_back(all[i]);
-    }
+    const auto padding = spatial_padding(g_, *n);
+    if (!padding || padding->value != 0) return x;
+    pads = padding->pads;
     return behind_copies(g_, n->inputs[0]);
   }
 

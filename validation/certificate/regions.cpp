@@ -121,9 +121,28 @@ class Aligner {
     }
   }
 
+  std::set<std::string> dependent_inputs(const std::vector<std::string>& inputs) const {
+    std::set<std::string> found;
+    std::set<ValueId> reached;
+    for (const ValueId v : ids(o_, inputs)) reached.insert(v);
+    const std::set<ValueId> entry = reached;
+    for (const NodeId n : o_.topological_order()) {
+      const Node& node = o_.node(n);
+      const bool behind = std::any_of(node.inputs.begin(), node.inputs.end(),
+                                      [&](ValueId v) { return reached.count(v) != 0; });
+      if (!behind) continue;
+      for (const ValueId v : node.outputs) {
+        if (entry.count(v)) found.insert(o_.name(v));
+        reached.insert(v);
+      }
+    }
+    return found;
+  }
+
   void make_region(ValueId out) {
     Region r{.output = f_.name(out),
              .inputs = {},
+             .dependent = {},
              .original = {},
              .fused = {},
              .plain = {},
@@ -141,6 +160,7 @@ class Aligner {
       return;
     }
     r.plain = unfuse(r.fused);
+    if (r.inputs.size() > 1) r.dependent = dependent_inputs(r.inputs);
     std::set<std::string> values;
     for (const NodeId n : r.original.topological_order()) {
       r.nodes.push_back(r.original.node(n).name);

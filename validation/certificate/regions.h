@@ -6,6 +6,7 @@
 // reaches from that value back to the same inputs.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,7 +18,10 @@ namespace assay {
 struct Region {
   std::string output;
   std::vector<std::string> inputs;  ///< aligned values that enter it, in both graphs
-  Graph original, fused;            ///< graphs of their own, fused operators written out in `plain`
+  /// Inputs that the original computes from other inputs of the region: they are not free, and hold
+  /// the rounding of what lies between.
+  std::set<std::string> dependent = {};
+  Graph original, fused;  ///< graphs of their own, fused operators written out in `plain`
   Graph plain;  ///< `fused` with the fused operators of Assay's domain as standard operators
   std::vector<std::string> nodes;  ///< names of the original's nodes
   std::vector<std::string> fused_nodes;
