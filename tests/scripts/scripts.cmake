@@ -3,6 +3,7 @@ set(scripts ${CMAKE_CURRENT_LIST_DIR})
 add_test(NAME script.layers COMMAND bash ${scripts}/check_layers.sh ${PROJECT_SOURCE_DIR})
 add_test(NAME script.layers_check COMMAND bash ${scripts}/check_layers_test.sh)
 add_test(NAME script.run COMMAND bash ${scripts}/run_test.sh $<TARGET_FILE:assay> ${PROJECT_SOURCE_DIR})
+add_test(NAME script.selftest COMMAND bash ${scripts}/selftest_test.sh $<TARGET_FILE:assay> ${PROJECT_SOURCE_DIR})
 add_test(NAME script.bad_input COMMAND bash ${scripts}/bad_input_test.sh $<TARGET_FILE:assay> ${PROJECT_SOURCE_DIR})
 add_test(NAME script.page_check COMMAND bash ${scripts}/page_test_test.sh $<TARGET_FILE:assay> ${PROJECT_SOURCE_DIR})
 add_test(NAME script.residual_example COMMAND /usr/bin/python3 ${scripts}/page_test.py $<TARGET_FILE:assay>
