@@ -18,6 +18,10 @@ const kind = { E0: "good", E1: "good", E2: "good", E3: "note", E4: "note", E5: "
 // Names break behind '/' and '_' only.
 const breakable = s => String(s ?? "").replace(/([\/_])/g, "$1\u200b");
 const name = s => el("code", {}, breakable(s));
+// Plain words for a value of the report that has no table of its own.
+const prose = v => Array.isArray(v) ? v.map(prose).join(", ") :
+  v && typeof v === "object" ? Object.entries(v).map(([k, x]) => `${k.replaceAll("_", " ")} ${prose(x)}`).join(", ") :
+  typeof v === "number" ? number(v) : String(v ?? "–").replaceAll("-before-", " before ");
 const badge = v => el("span", { class: "badge " + (kind[v] || "") }, v);
 const card = (label, value, note) => el("div", { class: "card" }, el("span", { class: "soft" }, label), el("b", {}, value), el("span", { class: "soft" }, note || ""));
 const section = (title, note) => main.append(el("h2", {}, title), ...(note ? [el("p", { class: "soft" }, note)] : []));
@@ -77,7 +81,7 @@ if ((accuracy.metrics || []).length || accuracy.agreement) {
 // ---- fusions
 section("Fusions", "One verdict per fused instance, judged on the original's own tensors.");
 table(report.fusions || [], [["verdict", f => badge(f.verdict)], ["rule", f => breakable(f.rule)], ["output", f => name(f.output)],
-  ["nodes", f => name((f.nodes || []).join(", "))], ["proof", f => typeof f.proof === "object" ? Object.entries(f.proof).map(([k, v]) => `${k}: ${typeof v === "object" ? JSON.stringify(v) : v}`).join("; ") : f.proof],
+  ["nodes", f => name((f.nodes || []).join(", "))], ["proof", f => breakable(f.proof && typeof f.proof === "object" ? Object.entries(f.proof).map(([k, v]) => `${k}: ${prose(v)}`).join("; ") : prose(f.proof))],
   ["constants: budget used", f => number((f.constants || {}).budget_use), true], ["max ULP", f => number((f.rounding || {}).max_ulp), true],
   ["bound used", f => percent((f.rounding || {}).bound_usage), true], ["oneDNN: bound used", f => percent((f.onednn || {}).bound_usage), true]]);
 const folds = (report.fusions || []).flatMap(f => ((f.constants || {}).resolution || []).map(r => ({ ...r, recipe: f.constants.recipe })));
@@ -99,11 +103,11 @@ if (layers.length) {
   chart("SQNR per layer (dB, higher is better; exact drawn at 160)", { type: "line", data: { labels, datasets: [
     { label: "cumulative (as run)", data: layers.map(l => db((l.sqnr_db || {}).cumulative)), borderColor: colors[0], backgroundColor: colors[0], tension: 0, spanGaps: true },
     { label: "isolated (golden inputs)", data: layers.map(l => db((l.sqnr_db || {}).isolated)), borderColor: colors[1], backgroundColor: colors[1], tension: 0, spanGaps: true }] },
-    options: { scales: { x: { ticks: { maxRotation: 60, autoSkip: true, font: { size: 10 } } }, y: { title: { display: true, text: "dB" } } } } });
+    options: { scales: { x: { ticks: { minRotation: 40, maxRotation: 60, autoSkip: true, font: { size: 10 } } }, y: { title: { display: true, text: "dB" } } } } });
   const names = [...new Set(layers.flatMap(l => Object.keys(l.causes || {})))];
   if (names.length) chart("Loss split by cause (share of each layer's error energy)", { type: "bar", data: { labels, datasets: names.map((n, i) => ({
     label: n.replaceAll("_", " "), data: layers.map(l => (l.causes || {})[n] ?? 0), backgroundColor: colors[i % colors.length] })) },
-    options: { scales: { x: { stacked: true, ticks: { maxRotation: 60, font: { size: 10 } } }, y: { stacked: true } } } });
+    options: { scales: { x: { stacked: true, ticks: { minRotation: 40, maxRotation: 60, font: { size: 10 } } }, y: { stacked: true } } } });
   table(layers, [["node", l => name(l.node)], ["output", l => name(l.output)], ["SQNR isolated", l => number((l.sqnr_db || {}).isolated), true],
     ["SQNR cumulative", l => number((l.sqnr_db || {}).cumulative), true], ["cosine", l => number(l.cosine, 6), true], ["max error", l => number(l.max_abs), true],
     ["max LSB", l => number(l.max_lsb), true], ["clipped", l => percent(l.clip_rate), true], ["oneDNN codes equal", l => l.onednn ? `${l.onednn.mismatches} of ${l.onednn.compared} differ` : "–"]]);
@@ -134,6 +138,6 @@ if ((performance.runs || []).length) {
 section("Gates");
 table(report.gates || [], [["result", g => badge(g.result)], ["gate", g => el("code", {}, g.id)], ["value", g => g.shown ?? number(g.value), true], ["wanted", g => `${g.op} ${g.limit}`], ["note", g => g.note || ""]]);
 section("Coverage", "What was compared, aligned, undecided and skipped.");
-table(Object.entries(report.coverage || {}), [["what", r => r[0].replaceAll("_", " ")], ["", r => typeof r[1] === "object" ? JSON.stringify(r[1]) : String(r[1])]]);
+table(Object.entries(report.coverage || {}), [["what", r => r[0].replaceAll("_", " ")], ["", r => prose(r[1])]]);
 if ((report.verdict || {}).reproducer) main.append(el("p", {}, "Reproduce with ", el("code", {}, report.verdict.reproducer)));
 })();
