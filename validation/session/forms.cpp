@@ -70,6 +70,7 @@ void make_int8(Forms& forms, const ValidateOptions& o) {
   if (!o.quantized.empty()) {
     forms.quantized = QuantizeResult{.graph = read_onnx(o.quantized), .report = {}};
     forms.quantized_given = true;
+    forms.quantized_from = folded(forms.original, o);
     forms.lowered = lower(forms.quantized->graph, {.profile = o.profile});
     return;
   }
@@ -85,6 +86,7 @@ void make_int8(Forms& forms, const ValidateOptions& o) {
   forms.table = calibrate(base, *data, config, o);
   forms.quantized = quantize(base, *forms.table, config, o.shapes);
   forms.lowered = lower(forms.quantized->graph, {.profile = o.profile});
+  forms.quantized_from = base;
 }
 
 }  // namespace

@@ -29,8 +29,9 @@ struct Forms {
   std::optional<CalibrationTable> table;
   std::optional<QuantizeResult> quantized;  ///< QDQ graph; the report only when Assay quantized it
   bool quantized_given = false;
-  std::optional<LowerResult> lowered;  ///< integer operators
-  std::string no_int8;                 ///< why there is no INT8 form, when there is none
+  std::optional<Graph> quantized_from;  ///< the folded float graph that the QDQ graph stands for
+  std::optional<LowerResult> lowered;   ///< integer operators
+  std::string no_int8;                  ///< why there is no INT8 form, when there is none
 };
 
 /// Reads the model and makes or reads the other forms. Progress goes to `say`.

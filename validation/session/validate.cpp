@@ -16,6 +16,7 @@
 #include "validation/session/accuracy.h"
 #include "validation/session/baseline.h"
 #include "validation/session/forms.h"
+#include "validation/session/loss_causes.h"
 #include "validation/session/machine.h"
 #include "validation/session/metric_command.h"
 #include "validation/session/report_parts.h"
@@ -209,6 +210,12 @@ ValidateResult validate(const ValidateOptions& o, const Progress& progress) {
   for (const FusionCertificate& c : certified.fusions) report["fusions"].push_back(to_json(c));
   report["declined"] = declined_json(forms.log);
   report["quantization"] = quantization_json(forms, o, study_layers(forms, *data, o, progress));
+  // Each layer is evaluated once per cause, in float64: a few samples tell the shares.
+  const std::int64_t split = std::min({o.layer_samples, data->size(), std::int64_t{4}});
+  const auto splitting = [&](std::int64_t i, std::int64_t n) {
+    progress("INT8 loss by cause", i, n);
+  };
+  add_causes(report["quantization"], split_losses(forms, *data, split, splitting), split);
   report["accuracy"] = Json::object();
   report["histograms"] = Json::object();
   report["performance"] = Json::object();

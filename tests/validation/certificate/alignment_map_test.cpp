@@ -4,7 +4,7 @@
 #include "tests/support/temp_dir.h"
 #include "tests/validation/certificate/fold_pair.h"
 
-namespace assay {
+namespace assay::alignment_map_test {
 namespace {
 
 using namespace testing;
@@ -49,4 +49,4 @@ TEST(AlignmentMap, StandsBeforeNamesAndNumbers) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::alignment_map_test

@@ -2,7 +2,7 @@
 // shapes.
 #include "tests/validation/certificate/fold_pair.h"
 
-namespace assay {
+namespace assay::foreign_forms_test {
 namespace {
 
 using namespace testing;
@@ -195,4 +195,4 @@ TEST(ForeignForms, BlockedElementwiseIsWrittenOut) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::foreign_forms_test

@@ -4,7 +4,7 @@
 #include "tests/fusion/net.h"
 #include "validation/certificate/certify.h"
 
-namespace assay {
+namespace assay::own_rules_test {
 namespace {
 
 using namespace testing;
@@ -137,4 +137,4 @@ TEST(OwnRules, AreJudgedAtTheVerdictThatTheyClaim) {
 }
 
 }  // namespace
-}  // namespace assay
+}  // namespace assay::own_rules_test
