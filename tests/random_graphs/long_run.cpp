@@ -1,7 +1,7 @@
 // assay_random_graphs: the properties of tests/random_graphs over many graphs.
 //   --count N  --seed FIRST   graphs FIRST .. FIRST+N-1
+//   --write DIR               only writes the files for tests/scripts/random_graphs_peer.py
 //   --set NAME                only this set (default: every set and one rule drawn by the seed)
-//   (tests/scripts/random_graphs_peer.py)
 // Exit code 1 when a property fails; each failure is one line with its seed.
 #include <CLI/CLI.hpp>
 #include <filesystem>
@@ -10,6 +10,7 @@
 #include "runtime/numeric/parallel.h"
 #include "runtime/onnx/writer.h"
 #include "tests/random_graphs/faults.h"
+#include "tests/random_graphs/peer_files.h"
 #include "tests/random_graphs/properties.h"
 
 namespace assay::testing {
@@ -21,6 +22,8 @@ struct Options {
   std::string set = {};
   bool faults = true;
   bool only_faults = false;
+  std::string write = {};
+  bool doubtful = false;
   bool show = false;
 };
 
@@ -31,18 +34,27 @@ int run(const Options& o) {
     try {
       const RandomGraph r = random_graph(seed);
       ++counts.graphs;
+      if (!o.write.empty()) {
+        write_peer_files(r, o.write);
+        continue;
+      }
       if (o.show) write_onnx(r.graph, "seed" + std::to_string(seed) + ".onnx");
       if (o.faults) {
         std::string text;
         const auto caught = fault_is_caught(r, seed, counts, text);
         if (caught && !*caught) {
-          ++failures;
           std::cout << "seed " << seed << " not caught: " << text << '\n';
         }
       }
       if (o.only_faults) continue;
       for (const std::string& mode : o.set.empty() ? sets_for(r) : std::vector{o.set}) {
-        for (const std::string& trouble : check(r, mode, counts)) {
+        std::vector<std::string> doubtful;
+        const auto troubles = check(r, mode, counts, &doubtful);
+        if (o.doubtful) {
+          for (const std::string& d : doubtful)
+            std::cout << "seed " << seed << " set " << mode << ": " << d << '\n';
+        }
+        for (const std::string& trouble : troubles) {
           ++failures;
           std::cout << "seed " << seed << " set " << mode << ": " << trouble << '\n';
         }
@@ -67,6 +79,8 @@ int main(int argc, char** argv) {
   app.add_option("--set", o.set, "one set instead of all");
   app.add_flag("--only-faults", o.only_faults, "inject faults, check nothing else");
   app.add_flag("!--no-faults", o.faults, "inject no faults");
+  app.add_flag("--doubtful", o.doubtful, "list certificates that a correct rewrite should not get");
+  app.add_option("--write", o.write, "only write what tests/scripts/random_graphs_peer.py runs");
   app.add_flag("--show", o.show, "write each original to seedN.onnx");
   CLI11_PARSE(app, argc, argv);
   assay::set_num_threads(1);  // the graphs are tiny

@@ -25,6 +25,10 @@ std::vector<std::map<std::string, Tensor>> golden_values(const Graph& original, 
   for (const Feeds& feeds : samples) {
     auto values = executor.run(feeds, nullptr, names);
     for (const auto& [name, t] : feeds) values.emplace(name, t);
+    for (const ValueId v : original.inputs()) {
+      if (original.value(v).initializer.defined())
+        values.emplace(original.name(v), original.value(v).initializer);
+    }
     all.push_back(std::move(values));
   }
   return all;

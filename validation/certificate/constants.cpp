@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "validation/metric.h"
 
@@ -27,6 +28,7 @@ class Audit {
           fmt::format("{} linear operators against {}", o_.linear.size(), f_.linear.size()));
     if (o_.values.size() != f_.values.size())
       return unlike(fmt::format("{} added values against {}", o_.values.size(), f_.values.size()));
+    if (budget_.own && f_.outer && normalization()) return std::move(result_);
     for (const LinearTerm& t : o_.linear) {
       const LinearTerm* other = partner(t);
       if (other == nullptr)
@@ -133,6 +135,62 @@ class Audit {
   void weight(std::int64_t c, std::int64_t i, const Real& exact, const Real& stored) {
     check(exact, stored, weight_budget(exact.to_double(), o_.steps, budget_),
           fmt::format("weight, channel {}, index {}", c, i), c);
+  }
+
+  // ---- a normalization that stays, with new parameters
+
+  /// Factors per channel of the only term of both sides, when it is the same term: a value, or a
+  /// linear operator with the same weights.
+  std::optional<std::pair<const std::vector<Real>*, const std::vector<Real>*>> only_factors()
+      const {
+    if (o_.linear.size() + o_.values.size() != 1) return std::nullopt;
+    if (!o_.values.empty()) {
+      if (o_.values[0].input != f_.values[0].input) return std::nullopt;
+      return std::pair{&o_.values[0].coeff, &f_.values[0].coeff};
+    }
+    const LinearTerm& t = o_.linear[0];
+    const LinearTerm* other = partner(t);
+    if (other == nullptr || !same_bits(t.weights, other->weights) || !t.input_coeff.empty() ||
+        !other->input_coeff.empty())
+      return std::nullopt;
+    return std::pair{&t.coeff, &other->coeff};
+  }
+
+  /// y = s (a x + h - mean) + beta with s = gamma / root: gamma and beta are stored, each rounded
+  /// once. The factor tells gamma; the value where the normalized one is the mean tells beta.
+  bool normalization() {
+    const auto factors = only_factors();
+    if (!factors) return false;
+    const OuterNorm& n = *f_.outer;
+    for (std::size_t c = 0; c < o_.shift.size(); ++c) {
+      const Real& star = (*factors->first)[c];
+      const Real& stored = (*factors->second)[c];
+      const Real beta(n.beta[c]);
+      const std::string at = ", channel " + std::to_string(c);
+      if (n.gamma[c] == 0) {
+        check(star, stored, 0, "factor" + at, static_cast<std::int64_t>(c));
+        check(o_.shift[c], f_.shift[c], half_spacing(o_.shift[c]), "shift" + at,
+              static_cast<std::int64_t>(c));
+        continue;
+      }
+      // gamma = factor * unit with unit = root / a
+      const Real unit = Real(n.gamma[c]) / stored;
+      const Real gamma = star * unit;
+      check(gamma, Real(n.gamma[c]), half_spacing(gamma), "scale of the normalization" + at,
+            static_cast<std::int64_t>(c));
+      const Real a = stored / n.scale[c];
+      const Real h = (f_.shift[c] - beta) / n.scale[c] + n.mean[c];
+      const Real x = (n.mean[c] - h) / a;
+      const Real exact = o_.shift[c] + star * x;
+      check(exact, beta, half_spacing(exact), "shift of the normalization" + at,
+            static_cast<std::int64_t>(c));
+    }
+    return true;
+  }
+
+  /// Half a unit in the last place, and the little that 256-bit arithmetic may be off.
+  double half_spacing(const Real& x) const {
+    return 0.5 * spacing(x.to_double(), budget_) * (1 + 0x1p-40);
   }
 
   /// Factors of a value that is added as it is.

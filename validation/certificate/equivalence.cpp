@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "validation/certificate/canonical.h"
 #include "validation/certificate/expand.h"
 #include "validation/certificate/operators.h"
 #include "validation/certificate/structure.h"
@@ -69,11 +70,17 @@ class Prover {
     return false;
   }
 
+  /// The two sides may use one name for different numbers.
+  const std::map<std::string, Tensor>& counts_of(const Graph& g) const {
+    return &g == &o_ ? run_.counts_original : run_.counts_fused;
+  }
+
   /// A constant, or what was computed from shapes.
   const Tensor* number(const Graph& g, ValueId v) const {
     if (const Tensor* t = g.constant(v)) return t;
-    const auto it = run_.counts.find(g.name(v));
-    return it == run_.counts.end() ? nullptr : &it->second;
+    const auto& counts = counts_of(g);
+    const auto it = counts.find(g.name(v));
+    return it == counts.end() ? nullptr : &it->second;
   }
 
   bool match_producers(ValueId x, ValueId y) {
@@ -104,7 +111,8 @@ class Prover {
       return j < node.inputs.size() ? node.inputs[j] : ValueId{};
     };
     bool all = true;
-    for (std::size_t j = 0; all && j < n; ++j) all = match(in(p, j), in(q, j));
+    for (std::size_t j = 0; all && j < n; ++j)
+      all = (clips_nothing(o_, p, j) && clips_nothing(f_, q, j)) || match(in(p, j), in(q, j));
     if (all) return true;
     return commutes(p) && match(in(p, 0), in(q, 1)) && match(in(p, 1), in(q, 0));
   }
@@ -172,8 +180,9 @@ class Prover {
   // ---- moves of elements
 
   static bool is_move(const Node* n) {
-    static const std::set<std::string> moves{"Reshape",   "Flatten", "Squeeze",  "Unsqueeze",
-                                             "Transpose", "Slice",   "Identity", "Dropout"};
+    static const std::set<std::string> moves{"Reshape",   "Flatten",   "Squeeze",
+                                             "Unsqueeze", "Transpose", "Slice",
+                                             "Identity",  "Dropout",   "DepthToSpace"};
     return n != nullptr && n->domain.empty() && moves.count(n->op_type) != 0;
   }
 
@@ -183,10 +192,12 @@ class Prover {
   }
 
   /// `g` with what it computes from shapes as constants.
-  Graph numbered(Graph g) {
+  Graph numbered(const Graph& side) {
+    const auto& counts = counts_of(side);
+    Graph g = side;
     for (const ValueId v : shape_values(g)) {
-      const auto known = v.valid() ? run_.counts.find(g.name(v)) : run_.counts.end();
-      if (known == run_.counts.end() || g.node(g.value(v).producer).outputs.size() > 1) continue;
+      const auto known = v.valid() ? counts.find(g.name(v)) : counts.end();
+      if (known == counts.end() || g.node(g.value(v).producer).outputs.size() > 1) continue;
       g.erase_node(g.value(v).producer);
       g.set_initializer(v, known->second);
       result_.for_these_shapes = true;
@@ -228,8 +239,8 @@ class Prover {
 
 Equivalence prove_equal(const Graph& original, const Graph& fused, RegionShapes run,
                         const Budget& budget) {
-  const Graph o = expand_composites(original, run.shapes);
-  const Graph f = expand_composites(fused, run.shapes);
+  const Graph o = canonical(expand_composites(original, run.shapes), run.shapes);
+  const Graph f = canonical(expand_composites(fused, run.shapes), run.shapes);
   // Parallel branches look alike: pairs whose constants agree come first.
   Equivalence strict = Prover(o, f, run, budget, true).run();
   return strict.proved ? strict : Prover(o, f, run, budget, false).run();

@@ -121,7 +121,10 @@ class Builder {
     if (is_linear(*n) && g_.constant(n->inputs[1]) != nullptr) return add_linear(*n, scale);
     if (is_sum(*n)) return add_sum(*n, scale);
     const auto step = affine_step(g_, *n, at_);
-    if (const auto* s = std::get_if<Affine>(&step)) return add_step(*s, scale);
+    if (const auto* s = std::get_if<Affine>(&step)) {
+      if (v == root_ && n->is("BatchNormalization") && s->stored) keep_outer(*s);
+      return add_step(*s, scale);
+    }
     if (v == root_) give_up(std::get<std::string>(step));
     add_value(v, scale);
   }
@@ -134,6 +137,13 @@ class Builder {
       return;
     }
     form_.values.push_back({name, scale});
+  }
+
+  void keep_outer(const Affine& s) {
+    const AffineStep& bn = s.chain.back().step;
+    OuterNorm outer{.gamma = bn.gamma, .beta = bn.beta, .scale = s.scale, .mean = {}};
+    for (const Real& minus : s.before) outer.mean.push_back(Real(0) - minus);
+    if (outer.gamma.size() == count()) form_.outer = std::move(outer);
   }
 
   void add_step(const Affine& s, const Reals& scale) {

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -43,7 +44,14 @@ struct ValueTerm {
   std::vector<Real> coeff;  ///< per output channel, or one for all
 };
 
+/// A batch normalization as the outermost step: y = scale * (x - mean) + beta.
+struct OuterNorm {
+  std::vector<double> gamma, beta;
+  std::vector<Real> scale, mean;
+};
+
 struct NormalForm {
+  std::optional<OuterNorm> outer = {};
   std::vector<LinearTerm> linear;
   std::vector<ValueTerm> values;
   std::vector<Real> shift;      ///< per output channel

@@ -1,5 +1,7 @@
 #include "validation/certificate/operators.h"
 
+#include <limits>
+
 namespace assay {
 namespace {
 
@@ -19,6 +21,21 @@ void erase_resize_defaults(Attributes& a) {
   }
 }
 
+/// Parameters of activations; a Clip without a bound has an infinite one.
+void erase_activation_defaults(const Node& n, Attributes& a) {
+  const auto erase = [&](const char* name, float standard) {
+    if (a.has(name) && a.float_or(name, standard) == standard) a.erase(name);
+  };
+  if (n.op_type == "LeakyRelu") erase("alpha", 0.01F);
+  if (n.op_type == "Elu") erase("alpha", 1.0F);
+  if (n.op_type == "HardSigmoid") erase("alpha", 0.2F), erase("beta", 0.5F);
+  if (n.op_type == "Gelu" && a.string_or("approximate", "none") == "none") a.erase("approximate");
+  if (n.op_type != "Clip") return;
+  constexpr float largest = std::numeric_limits<float>::max();
+  if (a.float_or("min", -largest) <= -largest) a.erase("min");
+  if (a.float_or("max", largest) >= largest) a.erase("max");
+}
+
 /// Conv's kernel_shape only repeats the weights' shape, and attributes at their default change
 /// nothing.
 Attributes essential(const Node& n) {
@@ -29,6 +46,7 @@ Attributes essential(const Node& n) {
     if (a.int_or(name, 0) == 0) a.erase(name);
   }
   if (n.op_type == "Resize") erase_resize_defaults(a);
+  erase_activation_defaults(n, a);
   if (n.op_type.rfind("Reduce", 0) == 0 && a.int_or("keepdims", 1) == 1) a.erase("keepdims");
   if (a.int_or("noop_with_empty_axes", 0) == 0) a.erase("noop_with_empty_axes");
   if (a.string_or("auto_pad", "NOTSET") == "NOTSET") a.erase("auto_pad");
@@ -53,6 +71,16 @@ std::size_t output_index(const Node& n, ValueId v) {
   std::size_t i = 0;
   while (n.outputs[i] != v) ++i;
   return i;
+}
+
+bool clips_nothing(const Graph& g, const Node& n, std::size_t i) {
+  if (!n.is("Clip") || i == 0 || i > 2) return false;
+  if (!n.has_input(i)) return true;
+  const Tensor* t = g.constant(n.inputs[i]);
+  if (t == nullptr || t->numel() != 1 || !is_float(t->dtype())) return false;
+  constexpr double largest = std::numeric_limits<float>::max();
+  const double bound = to_doubles(*t)[0];
+  return i == 1 ? bound <= -largest : bound >= largest;
 }
 
 bool commutes(const Node& n) { return (n.is("Add") || n.is("Mul")) && n.inputs.size() == 2; }

@@ -72,26 +72,77 @@ class Aligner {
     }
   }
 
-  /// From `v` back through fused nodes to aligned values. Numbers computed from shapes are exact
+  /// Values that `v` of the original is computed from.
+  std::set<ValueId> ancestors(ValueId v) const {
+    std::set<ValueId> seen;
+    std::vector<ValueId> work{v};
+    while (!work.empty()) {
+      const NodeId n = o_.value(work.back()).producer;
+      work.pop_back();
+      if (!n.valid()) continue;
+      for (const auto* list : {&o_.node(n).inputs, &o_.node(n).captures}) {
+        for (const ValueId in : *list) {
+          if (in.valid() && seen.insert(in).second) work.push_back(in);
+        }
+      }
+    }
+    return seen;
+  }
+
+  /// From `v` back through fused nodes to aligned values that the original goes through too (of two
+  /// equal values a rewrite may have taken the other one). Numbers computed from shapes are exact
   /// and cheap: regions do not end there.
-  void collect(ValueId v, std::set<NodeId>& nodes, std::vector<std::string>& inputs) const {
+  void collect(ValueId v, const std::set<ValueId>& before, std::set<NodeId>& nodes,
+               std::vector<std::string>& inputs) const {
     const NodeId n = f_.value(v).producer;
     if (!n.valid() || !nodes.insert(n).second) return;
     for (const ValueId in : f_.node(n).inputs) {
       if (!in.valid() || f_.constant(in) != nullptr) continue;
-      if ((counterpart(in) && !counts_f_.count(in)) || f_.value(in).is_input) {
+      const auto there = counterpart(in);
+      if ((there && before.count(*there) && !counts_f_.count(in)) || f_.value(in).is_input) {
         if (std::find(inputs.begin(), inputs.end(), f_.name(in)) == inputs.end())
           inputs.push_back(f_.name(in));
       } else {
-        collect(in, nodes, inputs);
+        collect(in, before, nodes, inputs);
       }
     }
   }
 
   static std::vector<ValueId> ids(const Graph& g, const std::vector<std::string>& names) {
     std::vector<ValueId> list;
-    for (const std::string& name : names) list.push_back(*g.find_value(name));
+    for (const std::string& name : names) {
+      if (const auto v = g.find_value(name)) list.push_back(*v);
+    }
     return list;
+  }
+
+  /// Defaults that the caller may override are inputs, also where the fused graph has none of that
+  /// name: it must not depend on the default.
+  Graph with_defaults_open(Graph part, ValueId out, std::vector<std::string>& inputs) const {
+    const std::size_t before = inputs.size();
+    for (const ValueId v : part.value_ids()) {
+      const auto there = o_.find_value(part.name(v));
+      if (there && o_.value(*there).is_input && o_.value(*there).initializer.defined() &&
+          std::find(inputs.begin(), inputs.end(), part.name(v)) == inputs.end())
+        inputs.push_back(part.name(v));
+    }
+    if (inputs.size() == before) return part;
+    return extract(o_, ids(o_, inputs), {*counterpart(out)});
+  }
+
+  Graph fused_part(ValueId out, const std::vector<std::string>& inputs) const {
+    std::vector<ValueId> computed;
+    for (const ValueId v : ids(f_, inputs)) {
+      if (f_.constant(v) == nullptr) computed.push_back(v);
+    }
+    Graph part = extract(f_, computed, {out});
+    for (const std::string& name : inputs) {
+      const auto constant = part.find_value(name);
+      if (constant && part.value(*constant).is_input) continue;
+      if (constant) part.rename(*constant, part.fresh_name(name + "_constant"));
+      part.add_input(name, o_.value(*o_.find_value(name)).type);
+    }
+    return part;
   }
 
   /// The original's part. Where the two sides reach back to different values (a constant on one
@@ -151,10 +202,10 @@ class Aligner {
              .fused_ids = {},
              .rule = {}};
     std::set<NodeId> members;
-    collect(out, members, r.inputs);
+    collect(out, ancestors(*counterpart(out)), members, r.inputs);
     try {
-      r.original = original_part(out, r.inputs);
-      r.fused = extract(f_, ids(f_, r.inputs), {out});
+      r.original = with_defaults_open(original_part(out, r.inputs), out, r.inputs);
+      r.fused = fused_part(out, r.inputs);
     } catch (const Error& e) {
       pending_[f_.value(out).producer] = e.what();
       return;

@@ -54,6 +54,7 @@ class StructureMatcher {
     if (i != k || !same_operator(p, q)) return false;
     const std::size_t n = std::max(p.inputs.size(), q.inputs.size());
     for (std::size_t j = 0; j < n; ++j) {
+      if (clips_nothing(a_, p, j) && clips_nothing(b_, q, j)) continue;
       if (!same(j < p.inputs.size() ? p.inputs[j] : ValueId{},
                 j < q.inputs.size() ? q.inputs[j] : ValueId{})) {
         const bool swapped = commutes(p) && commutes(q) && same(p.inputs[0], q.inputs[1]) &&
@@ -84,8 +85,9 @@ namespace {
 
 /// Every node moves elements of the input, or computes with shapes.
 bool only_moves(const Graph& g) {
-  static const std::set<std::string> moves{"Reshape", "Flatten", "Squeeze",   "Unsqueeze",
-                                           "Slice",   "Dropout", "Transpose", "Identity"};
+  static const std::set<std::string> moves{"Reshape",   "Flatten",  "Squeeze",
+                                           "Unsqueeze", "Slice",    "Dropout",
+                                           "Transpose", "Identity", "DepthToSpace"};
   static const std::set<std::string> on_shapes{"Cast",  "Concat",  "Gather",
                                                "Slice", "Squeeze", "Unsqueeze"};
   std::set<ValueId> counts;
@@ -152,7 +154,8 @@ bool rounds_once(const Graph& fused) {
 
 namespace {
 
-void add_shapes(const Graph& g, const Feeds& feeds, RegionShapes& run) {
+void add_shapes(const Graph& g, const Feeds& feeds, RegionShapes& run,
+                std::map<std::string, Tensor>& counts) {
   std::set<std::string> all;
   for (const NodeId n : g.node_ids()) {
     for (const ValueId v : g.node(n).outputs) {
@@ -163,7 +166,7 @@ void add_shapes(const Graph& g, const Feeds& feeds, RegionShapes& run) {
   for (const auto& [name, t] : values) run.shapes.emplace(name, t.shape());
   for (const auto& [name, t] : feeds) run.shapes.emplace(name, t.shape());
   for (const ValueId v : shape_values(g)) {
-    if (v.valid() && values.count(g.name(v))) run.counts.emplace(g.name(v), values.at(g.name(v)));
+    if (v.valid() && values.count(g.name(v))) counts.emplace(g.name(v), values.at(g.name(v)));
   }
 }
 
@@ -171,8 +174,8 @@ void add_shapes(const Graph& g, const Feeds& feeds, RegionShapes& run) {
 
 RegionShapes value_shapes(const Region& r, const Feeds& feeds) {
   RegionShapes run;
-  add_shapes(r.original, feeds, run);
-  add_shapes(r.plain, feeds, run);
+  add_shapes(r.original, feeds, run, run.counts_original);
+  add_shapes(r.plain, feeds, run, run.counts_fused);
   return run;
 }
 

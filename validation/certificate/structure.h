@@ -25,7 +25,8 @@ bool rounds_once(const Graph& fused);
 /// What a run of both sides of a region on one input says about every value, by name.
 struct RegionShapes {
   std::map<std::string, Shape> shapes = {};
-  std::map<std::string, Tensor> counts = {};  ///< values computed from shapes alone
+  /// Values computed from constants and shapes alone, of each side.
+  std::map<std::string, Tensor> counts_original = {}, counts_fused = {};
 };
 RegionShapes value_shapes(const Region& r, const Feeds& feeds);
 

@@ -31,35 +31,50 @@ TEST(ForeignForms, ValuesThatAreComputedTwiceAreNoWitness) {
   const Graph o =
       net("c = Conv(x, W)\na = Sigmoid(c)\nd = Conv(x, W)\nb = Sigmoid(d)\ny = Add(a, b)");
   const Graph f = net("c = Conv(x, W)\na = Sigmoid(c)\ny = Add(a, a)");
-  for (const auto& c : judged(o, f, s10_input()).fusions) EXPECT_NE(c.verdict, "E5") << to_json(c).dump();
+  for (const auto& c : judged(o, f, s10_input()).fusions)
+    EXPECT_NE(c.verdict, "E5") << to_json(c).dump();
   // A real difference is still seen.
   const Graph wrong = net("c = Conv(x, W)\na = Sigmoid(c)\ny = Sub(a, a)");
   EXPECT_EQ(worst_verdict(judged(o, wrong, s10_input()).fusions), "E5");
 }
 
-/// Normalization of the channels that DepthToSpace makes, folded into the Conv in front: right, but
-/// the algebra does not look through DepthToSpace.
-Graph behind_depth_to_space() {
-  Net n("c = Conv(x, W)\nq = DepthToSpace<blocksize=2>(c)\ny = BatchNormalization(q, g, b, m, v)");
+/// Normalization behind `between`, folded into the Conv in front of it: right for means and for
+/// moves of elements. The algebra looks through moves, not through means.
+Graph behind(const std::string& between, std::int64_t channels) {
+  Net n("c = Conv(x, W)\nq = " + between + "(c)\ny = BatchNormalization(q, g, b, m, v)");
   n.input("x", {1, 2, 3, 3}).constant("W", ramp({4, 2, 1, 1}, 0.13F, -0.5F));
-  n.constant("g", f32({1}, {1.3F})).constant("b", f32({1}, {0.2F}));
-  n.constant("m", f32({1}, {0.1F})).constant("v", f32({1}, {0.7F}));
-  return n.build();
+  const auto all = [&](float x) {
+    return f32({channels}, std::vector<float>(static_cast<std::size_t>(channels), x));
+  };
+  n.constant("g", all(1.3F)).constant("b", all(0.2F)).constant("m", all(0.1F));
+  return n.constant("v", all(0.7F)).build();
 }
 
-Graph folded_before_depth_to_space(float factor) {
+Graph folded_before(const std::string& between, float factor) {
   const float s = 1.3F / std::sqrt(0.7F + 1e-5F) * factor;
   Tensor w = ramp({4, 2, 1, 1}, 0.13F, -0.5F).clone();
   for (float& x : w.mutable_data<float>()) x *= s;
-  Net n("k = Conv(x, W, B)\ny = DepthToSpace<blocksize=2>(k)");
+  Net n("k = Conv(x, W, B)\ny = " + between + "(k)");
   n.input("x", {1, 2, 3, 3}).constant("W", w);
   n.constant("B", f32({4}, std::vector<float>(4, (0.0F - 0.1F) * s + 0.2F)));
   return n.build();
 }
 
+const std::string mean = "GlobalAveragePool";
+const std::string depth = "DepthToSpace<blocksize=2>";
+
+TEST(ForeignForms, AFoldBeforeAMoveOfElementsIsProved) {
+  const Feeds x{{"x", ramp({1, 2, 3, 3}, 0.3F, -1)}};
+  const CertifyResult r = judged(behind(depth, 1), folded_before(depth, 1), x);
+  ASSERT_EQ(r.fusions.size(), 1U);
+  EXPECT_EQ(r.fusions[0].verdict, "E2") << r.fusions[0].reason;
+  const CertifyResult wrong = judged(behind(depth, 1), folded_before(depth, 1.01F), x);
+  EXPECT_EQ(wrong.fusions.at(0).verdict, "E5");
+}
+
 TEST(ForeignForms, RoundedConstantsWithoutProofAreUndecidedAndDoNotCountAsJudged) {
   const Feeds x{{"x", ramp({1, 2, 3, 3}, 0.3F, -1)}};
-  const CertifyResult r = judged(behind_depth_to_space(), folded_before_depth_to_space(1), x);
+  const CertifyResult r = judged(behind(mean, 4), folded_before(mean, 1), x);
   ASSERT_EQ(r.fusions.size(), 1U);
   EXPECT_EQ(r.fusions[0].verdict, "U") << r.fusions[0].reason;
   EXPECT_EQ(r.coverage["share_judged"], 0.0);
@@ -68,7 +83,7 @@ TEST(ForeignForms, RoundedConstantsWithoutProofAreUndecidedAndDoNotCountAsJudged
 
 TEST(ForeignForms, WrongConstantsWithoutProofAreShownByAWitness) {
   const Feeds x{{"x", ramp({1, 2, 3, 3}, 0.3F, -1)}};
-  const CertifyResult r = judged(behind_depth_to_space(), folded_before_depth_to_space(1.01F), x);
+  const CertifyResult r = judged(behind(mean, 4), folded_before(mean, 1.01F), x);
   ASSERT_EQ(r.fusions.size(), 1U);
   EXPECT_EQ(r.fusions[0].verdict, "E5");
   EXPECT_EQ(r.fusions[0].witness["tensor"], "y");
