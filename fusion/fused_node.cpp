@@ -14,16 +14,19 @@ std::variant<Decline, std::optional<float>> bound_input(const RuleContext& ctx, 
   if (t == nullptr)
     return Decline{"Clip bound " + name + " is not constant", "make " + name + " an initializer"};
   if (t->numel() != 1)
-    return Decline{"Clip bound " + name + " has shape " + to_string(t->shape()) +
-                   ", expected a scalar", "store it as a scalar"};
+    return Decline{
+        "Clip bound " + name + " has shape " + to_string(t->shape()) + ", expected a scalar",
+        "store it as a scalar"};
   if (t->dtype() != DType::float32 && t->dtype() != DType::float64) {
-    return Decline{"Clip bound " + name + " is " + to_string(t->dtype()) + ", expected float32", "store it as float32"};
+    return Decline{"Clip bound " + name + " is " + to_string(t->dtype()) + ", expected float32",
+                   "store it as float32"};
   }
   const double bound = to_doubles(*t)[0];
   const auto stored = static_cast<float>(bound);
   if (!(static_cast<double>(stored) == bound)) {
-    return Decline{"Clip bound " + name + " = " + std::to_string(bound) +
-                   " is not a float32 number", "round it to float32"};
+    return Decline{
+        "Clip bound " + name + " = " + std::to_string(bound) + " is not a float32 number",
+        "round it to float32"};
   }
   return std::optional<float>{stored};
 }
@@ -57,10 +60,16 @@ std::size_t spatial_axes(const RuleContext& ctx, const Node& node, const std::st
 
 std::optional<Decline> cannot_write(const RuleContext& ctx, NodeId n) {
   const std::int64_t opset = ctx.graph().opset();
-  const std::string& type = ctx.node(n).op_type;
-  const bool has_numbers = type == "LeakyRelu" || type == "Elu" || type == "HardSigmoid" ||
-                           (type == "Clip" && opset == 11);
-  if (!has_numbers || opset >= 12) return std::nullopt;
+  const Node& node = ctx.node(n);
+  const std::string& type = node.op_type;
+  if (type != "LeakyRelu" && type != "Elu" && type != "HardSigmoid" && type != "Clip")
+    return std::nullopt;
+  if (ctx.type(node.outputs[0]).dtype == DType::float64) {
+    return Decline{"a fused " + type + " has float32 numbers, '" +
+                       ctx.graph().name(node.outputs[0]) + "' is float64",
+                   "use float32"};
+  }
+  if (opset >= 12) return std::nullopt;
   return Decline{
       "a fused " + type + " cannot be written at opset " + std::to_string(opset) +
           ": its numbers are attributes of a function, which need the Constant of opset 12",

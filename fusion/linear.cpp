@@ -373,10 +373,12 @@ void write_folded(RuleContext& ctx, const Folded& f, Node node, ValueId out,
     const std::string name = node.name;
     node.outputs = {inner};
     ctx.add(std::move(node));
-    ctx.add({.name = ctx.graph().fresh_node_name(name.empty() ? "bias_add" : name + "_bias"),
+    Node add{.name = ctx.graph().fresh_node_name(name.empty() ? "bias_add" : name + "_bias"),
              .op_type = "Add",
              .inputs = {inner, b},
-             .outputs = {out}});
+             .outputs = {out}};
+    if (ctx.graph().opset() < 7) add.attributes.set("broadcast", std::int64_t{1});
+    ctx.add(std::move(add));
     return;
   }
   if (op.kind == Kind::matmul) node.op_type = "Gemm";

@@ -9,7 +9,8 @@
 // Declines when: the padded value is needed elsewhere; mode is not constant; the value is not the
 // consumer's; a pad is negative (a crop);
 //          the batch or channel axis is padded; pads or value are not constant; auto_pad or
-//          ceil_mode is set; AveragePool pads without counting.
+//          ceil_mode is set; AveragePool pads without counting; a pooling's pad would not be
+//          smaller than its window.
 #include <algorithm>
 #include <cmath>
 
@@ -30,8 +31,9 @@ std::variant<Decline, std::vector<std::int64_t>> pads_of(const RuleContext& ctx,
   if (ctx.graph().opset() < 11) {
     auto pads = pad.attributes.ints_or(ctx.graph().opset() < 2 ? "paddings" : "pads", {});
     if (pads.size() != size)
-      return Decline{"Pad has " + std::to_string(pads.size()) + " pads for rank " +
-                     std::to_string(rank), "give a begin and an end for each axis"};
+      return Decline{
+          "Pad has " + std::to_string(pads.size()) + " pads for rank " + std::to_string(rank),
+          "give a begin and an end for each axis"};
     return pads;
   }
   const Tensor* given = pad.has_input(1) ? ctx.constant(pad.inputs[1]) : nullptr;
@@ -40,8 +42,9 @@ std::variant<Decline, std::vector<std::int64_t>> pads_of(const RuleContext& ctx,
   const auto listed = to_ints(*given);
   if (!pad.has_input(3)) {
     if (listed.size() != size)
-      return Decline{"Pad has " + std::to_string(listed.size()) + " pads for rank " +
-                     std::to_string(rank), "give a begin and an end for each axis"};
+      return Decline{
+          "Pad has " + std::to_string(listed.size()) + " pads for rank " + std::to_string(rank),
+          "give a begin and an end for each axis"};
     return listed;
   }
   const Tensor* axes = ctx.constant(pad.inputs[3]);
@@ -82,17 +85,33 @@ std::optional<Decline> consumer_refuses(const Node& node, double value) {
   return std::nullopt;
 }
 
+/// Other runtimes refuse a pooling whose window can lie wholly on its own padding.
+std::optional<Decline> beyond_window(const Node& node, const std::vector<std::int64_t>& pads) {
+  if (node.is("Conv")) return std::nullopt;
+  const auto kernel = node.attributes.ints_or("kernel_shape", {});
+  for (std::size_t i = 0; i < pads.size() && !kernel.empty(); ++i) {
+    const std::int64_t size = kernel[i % kernel.size()];
+    if (pads[i] < size) continue;
+    return Decline{node.op_type + " would pad by " + std::to_string(pads[i]) +
+                       " with a window of " + std::to_string(size) + ", which runtimes refuse",
+                   "pad by less than the window"};
+  }
+  return std::nullopt;
+}
+
 std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
   const Node& pad = ctx.node(match.node("pad"));
   const Node& node = ctx.node(match.root);
   if (node.inputs[0] != pad.outputs[0]) return Decline{};
   if (const std::string mode = pad.attributes.string_or("mode", "constant"); mode != "constant") {
-    return Decline{"Pad has mode = " + mode + ", only constant padding can move", "use mode = constant"};
+    return Decline{"Pad has mode = " + mode + ", only constant padding can move",
+                   "use mode = constant"};
   }
   std::int64_t rank = ctx.rank(pad.inputs[0]);
   if (rank < 0 && node.is("Conv")) rank = ctx.rank(node.inputs[1]);
   if (rank < 3)
-    return Decline{"the rank of '" + ctx.graph().name(pad.inputs[0]) + "' is not known or below 3", "state the shape of the input"};
+    return Decline{"the rank of '" + ctx.graph().name(pad.inputs[0]) + "' is not known or below 3",
+                   "state the shape of the input"};
   const auto pads = pads_of(ctx, pad, rank);
   if (const auto* why = std::get_if<Decline>(&pads)) return *why;
   const auto value = value_of(ctx, pad);
@@ -105,7 +124,8 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
       return Decline{"pad " + std::to_string(i) + " is " + std::to_string(p[i]) + ": a crop",
                      "crop with Slice"};
     if (i % axes < 2 && p[i] != 0)
-      return Decline{"axis " + std::to_string(i % axes) + " is padded, only spatial axes can move", "pad batch and channels in a Pad of their own"};
+      return Decline{"axis " + std::to_string(i % axes) + " is padded, only spatial axes can move",
+                     "pad batch and channels in a Pad of their own"};
   }
   PadPlan plan;
   plan.pads = node.attributes.ints_or("pads", std::vector<std::int64_t>(2 * (axes - 2), 0));
@@ -123,6 +143,7 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
     plan.pads[i] += p[i + 2];
     plan.pads[i + axes - 2] += p[i + 2 + axes];
   }
+  if (auto why = beyond_window(node, plan.pads)) return why;
   ctx.scratch = std::move(plan);
   return std::nullopt;
 }
@@ -149,7 +170,8 @@ const RegisterRewrite registered{{
     .proof = {"algebra", "structure", "radius"},
     .refusals = {"second reader", "inner graph output", "captured by a subgraph", "pad mode",
                  "pad value", "negative pad", "batch or channel padded", "pads not constant",
-                 "auto_pad", "ceil_mode", "pads that do not count", "rank not known"},
+                 "auto_pad", "ceil_mode", "pads that do not count", "rank not known",
+                 "pads not smaller than the window"},
     .test = "rules/fold_pad_test.cpp",
     .guard = guard,
     .build = build,

@@ -23,7 +23,8 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
   const ValueId b = add.inputs[1];
   if (!is_float(ctx.type(add.outputs[0]).dtype) && ctx.type(a).dtype != DType::undefined &&
       !is_float(ctx.type(a).dtype)) {
-    return Decline{"the operands are " + to_string(ctx.type(a)) + ", expected a float type", "use float operands"};
+    return Decline{"the operands are " + to_string(ctx.type(a)) + ", expected a float type",
+                   "use float operands"};
   }
   if (!ctx.same_shape(a, b)) {
     return Decline{"the operands have shapes " + to_string(ctx.type(a)) + " and " +
@@ -56,7 +57,7 @@ const RegisterRewrite registered{{
     .verdict = "E0",
     .proof = {"bits"},
     .refusals = {"second reader", "inner graph output", "captured by a subgraph", "broadcast shape",
-                 "dtype", "Clip bound", "numbers at opset < 12"},
+                 "dtype", "Clip bound", "numbers at opset < 12", "numbers of a float64 activation"},
     .test = "rules/fuse_add_activation_test.cpp",
     .guard = guard,
     .build = build,

@@ -28,9 +28,11 @@ void complete_base(Attributes& a, const std::string& base, std::size_t axes) {
   if (base == "Conv" || base == "ConvTranspose") {
     set_missing(a, "strides", std::vector<std::int64_t>(axes, 1));
     set_missing(a, "dilations", std::vector<std::int64_t>(axes, 1));
-    set_missing(a, "pads", std::vector<std::int64_t>(2 * axes, 0));
     set_missing(a, "group", std::int64_t{1});
     set_missing(a, "auto_pad", std::string("NOTSET"));
+    // ONNX forbids both, and ONNX Runtime refuses pads beside another auto_pad.
+    if (a.string_or("auto_pad", "NOTSET") == "NOTSET")
+      set_missing(a, "pads", std::vector<std::int64_t>(2 * axes, 0));
   }
   if (base == "ConvTranspose") set_missing(a, "output_padding", std::vector<std::int64_t>(axes, 0));
   if (base == "Gemm") {

@@ -79,24 +79,6 @@ Feeds scaled(const Feeds& feeds, double factor) {
   return result;
 }
 
-/// What certificates speak of: float32 graphs whose values are finite.
-bool in_domain(const RandomGraph& r) {
-  std::set<std::string> all;
-  for (const NodeId n : r.graph.node_ids()) {
-    for (const ValueId v : r.graph.node(n).outputs) {
-      if (v.valid()) all.insert(r.graph.name(v));
-    }
-  }
-  for (const Feeds& feeds : r.samples) {
-    for (const auto& [name, t] : Executor(r.graph, Precision::cr).run(feeds, nullptr, all)) {
-      if (t.dtype() == DType::float64) return false;
-      const auto x = to_doubles(t);
-      if (!std::all_of(x.begin(), x.end(), [](double v) { return std::isfinite(v); })) return false;
-    }
-  }
-  return true;
-}
-
 /// No sample, small or large, of either sign, tells the two graphs apart.
 bool looks_equivalent(const RandomGraph& r, const Graph& wrong) {
   for (const Feeds& feeds : r.samples) {

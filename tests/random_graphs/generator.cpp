@@ -70,6 +70,13 @@ void choose_outputs(GraphMaker& m) {
     if ((end || (m.random.chance(0.04) && !g.value(c.id).is_input)) && !g.is_output(c.id))
       g.add_output(c.id);
   }
+  // ONNX wants the types of graph outputs.
+  for (const Cell& c : m.cells) {
+    if (!g.is_output(c.id)) continue;
+    ValueType type{m.dtype, std::vector<Dim>{}};
+    for (const std::int64_t d : c.shape.dims()) type.dims->push_back({.size = d});
+    g.set_type(c.id, std::move(type));
+  }
 }
 
 Tensor fresh(Random& r, const Tensor& like, double spread) {
@@ -101,6 +108,11 @@ void open_batch(GraphMaker& m) {
     ValueType type = m.graph().value(c.id).type;
     type.dims->front() = {.size = -1, .symbol = "N"};
     m.graph().set_type(c.id, type);
+  }
+  for (const ValueId v : m.graph().outputs()) {
+    ValueType type = m.graph().value(v).type;
+    for (Dim& d : *type.dims) d = {};
+    m.graph().set_type(v, type);
   }
 }
 

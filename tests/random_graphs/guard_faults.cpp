@@ -13,7 +13,8 @@ bool second_reader(FaultSite& s) {
     const ValueId inner = s.graph.node(n).inputs[0];
     const ValueId out = s.graph.node(n).outputs[0];
     if (!inner.valid() || !s.graph.value(inner).producer.valid()) continue;
-    for (const NodeId other : s.graph.value(inner).readers) {
+    const auto readers = s.graph.value(inner).readers;
+    for (const NodeId other : readers) {
       const auto& captures = s.graph.node(other).captures;
       if (other == n || std::find(captures.begin(), captures.end(), inner) != captures.end())
         continue;
@@ -68,9 +69,8 @@ bool training_mode(FaultSite& s) {
 
 /// A default that the caller may override is taken for a constant.
 bool overridable_weight(FaultSite& s) {
-  std::vector<ValueId> inputs = s.graph.inputs();
   for (const ValueId v : s.graph.inputs()) {
-    const Value& value = s.graph.value(v);
+    const Value value = s.graph.value(v);  // a copy: readers change below
     if (!value.initializer.defined() || value.readers.empty()) continue;
     for (const NodeId n : value.readers) {
       const Node node = s.graph.node(n);

@@ -29,6 +29,7 @@ void write_output(const Graph& fused, ValueId out, const Feeds& feeds,
 }  // namespace
 
 void write_peer_files(const RandomGraph& r, const std::filesystem::path& dir) {
+  if (!in_domain(r)) return;
   const std::filesystem::path folder = dir / std::to_string(r.seed);
   std::filesystem::create_directories(folder);
   write_onnx(r.graph, folder / "original.onnx");

@@ -145,6 +145,23 @@ std::vector<std::string> check(const RandomGraph& r, const std::string& mode, Co
   return troubles;
 }
 
+bool in_domain(const RandomGraph& r) {
+  std::set<std::string> all;
+  for (const NodeId n : r.graph.node_ids()) {
+    for (const ValueId v : r.graph.node(n).outputs) {
+      if (v.valid()) all.insert(r.graph.name(v));
+    }
+  }
+  for (const Feeds& feeds : r.samples) {
+    for (const auto& [name, t] : Executor(r.graph, Precision::cr).run(feeds, nullptr, all)) {
+      if (t.dtype() == DType::float64) return false;
+      const auto x = to_doubles(t);
+      if (!std::all_of(x.begin(), x.end(), [](double v) { return std::isfinite(v); })) return false;
+    }
+  }
+  return true;
+}
+
 std::vector<std::string> sets_for(const RandomGraph& r) {
   std::vector<std::string> sets;
   for (const FusionMode& m : fusion_modes()) sets.push_back(m.name);

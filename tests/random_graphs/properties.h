@@ -38,6 +38,9 @@ std::string to_string(const Counts& counts);
 std::vector<std::string> check(const RandomGraph& r, const std::string& mode, Counts& counts,
                                std::vector<std::string>* doubtful = nullptr);
 
+/// What certificates speak of: float32 graphs whose values are finite.
+bool in_domain(const RandomGraph& r);
+
 /// The named sets and one rule, drawn by the seed.
 std::vector<std::string> sets_for(const RandomGraph& r);
 

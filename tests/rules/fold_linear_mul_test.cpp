@@ -91,5 +91,16 @@ TEST(FoldLinearMul, Declines) {
       rule, "also read by");
 }
 
+TEST(FoldLinearMul, ProductsOfHigherRankAtOpset6) {
+  // The bias becomes an Add of its own, which broadcasts only when told so before opset 7.
+  Net net("c = MatMul(x, W)\nd = Add<broadcast=1>(c, b)\ny = Mul<broadcast=1>(d, k)", 6);
+  net.input("x", {2, 2, 2}).constant("W", f32({2, 2}, {1, 2, 3, 4}));
+  net.constant("b", f32({2}, {1, 2})).constant("k", f32({1}, {2}));
+  const Graph g = net.build();
+  const FusionResult r = fuse(g, {.mode = "fold_linear_mul"});
+  EXPECT_EQ(ops_of(r.graph), "MatMul, Add");
+  expect_same_bits(g, r.graph, {{"x", grid({2, 2, 2}, 3)}});
+}
+
 }  // namespace
 }  // namespace assay::fold_linear_mul_test

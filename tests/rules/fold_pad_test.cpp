@@ -25,7 +25,7 @@ TEST(FoldPad, IntoConvAndPools) {
        {net_of("Conv(p, W)", one, 0).build(),
         net_of("Conv<pads=[0,1,0,0], strides=[2,1]>(p, W)", {0, 0, 1, 0, 0, 0, 0, 2}, 0).build(),
         net_of("AveragePool<kernel_shape=[2,2], strides=[2,2]>(p)", one, 0).build(),
-        net_of("AveragePool<kernel_shape=[2,2], pads=[1,1,1,1], count_include_pad=1>(p)", one, 0)
+        net_of("AveragePool<kernel_shape=[3,3], pads=[1,1,1,1], count_include_pad=1>(p)", one, 0)
             .build(),
         net_of("MaxPool<kernel_shape=[2,2], strides=[2,2]>(p)", one, -inf).build()}) {
     const FusionResult r = fuse(g, {.mode = rule});

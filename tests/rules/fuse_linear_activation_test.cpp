@@ -70,11 +70,12 @@ TEST(FuseLinearActivation, GemmMatMulAndConvTranspose) {
   expect_same_bits(g, fuse(g, {.mode = rule}).graph, {{"x", grid({1, 2, 2, 2}, 2)}});
 }
 
-TEST(FuseLinearActivation, OldClipAttributes) {
-  const Graph g = conv("y = Clip<max=6.0>(c)", 10).build();
-  const FusionResult r = fuse(g, {.mode = rule});
-  EXPECT_EQ(ops_of(r.graph), "ai.assay.ConvClip");
-  expect_same_bits(g, r.graph, feeds);
+TEST(FuseLinearActivation, NumbersNeedAFunctionOfOpset12AndFloat32) {
+  // A function hands its attributes on by Constant nodes, whose value_float is of opset 12.
+  expect_declined(conv("y = Clip<max=6.0>(c)", 10).build(), rule, "cannot be written at opset 10");
+  Net wide("c = Conv(x, W)\ny = LeakyRelu(c)");
+  wide.input("x", {1, 1, 1, 1}, DType::float64).constant("W", f64({1, 1, 1, 1}, {2}));
+  expect_declined(wide.build(), rule, "a fused LeakyRelu has float32 numbers, 'y' is float64");
 }
 
 TEST(FuseLinearActivation, Declines) {

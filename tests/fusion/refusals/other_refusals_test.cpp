@@ -27,7 +27,7 @@ std::vector<RefusalCase> kernel_cases(const std::string& rule, const Draft& base
 }
 
 std::vector<RefusalCase> bound_cases(const std::string& rule, const std::string& in,
-                                     const Draft& base) {
+                                     const Draft& base, const Draft& wide) {
   const auto clip = [&](const Tensor& bound) {
     return base.edited("Relu(" + in + ")", "Clip(" + in + ", lo)").with("lo", bound);
   };
@@ -37,7 +37,10 @@ std::vector<RefusalCase> bound_cases(const std::string& rule, const std::string&
           {rule, "Clip bound", clip(f64({}, {0.1})), "is not a float32 number"},
           {rule, "numbers at opset < 12",
            base.edited("Relu(" + in + ")", "LeakyRelu(" + in + ")").at_opset(11),
-           "a fused LeakyRelu cannot be written at opset 11"}};
+           "a fused LeakyRelu cannot be written at opset 11"},
+          {rule, "numbers of a float64 activation",
+           wide.edited("Relu(" + in + ")", "LeakyRelu(" + in + ")"),
+           "a fused LeakyRelu has float32 numbers, 'y' is float64"}};
 }
 
 const Draft activated = convolution("y = Relu(c)");
@@ -45,7 +48,10 @@ const RegisterRefusals of_activated("fuse_linear_activation", activated, [] {
   const std::string rule = "fuse_linear_activation";
   auto list = inner_value_cases(rule, activated);
   append(list, kernel_cases(rule, activated));
-  append(list, bound_cases(rule, "c", activated));
+  Draft wide({"c = Conv(x, W)", "y = Relu(c)"}, 14);
+  wide.input("x", {1, 2, 3, 3}, DType::float64);
+  wide.constant("W", convert(grid({2, 2, 1, 1}, 1), DType::float64));
+  append(list, bound_cases(rule, "c", activated, wide));
   list.push_back({rule, "activation outside the set", convolution("y = Tanh(c)"),
                   "mode bn-add-relu knows ReLU and Clip only, got Tanh", "bn-add-relu"});
   return list;
@@ -86,7 +92,7 @@ const Draft sum = sum_net();
 const RegisterRefusals of_sum("fuse_add_activation", sum, [] {
   const std::string rule = "fuse_add_activation";
   auto list = inner_value_cases(rule, sum);
-  append(list, bound_cases(rule, "c", sum));
+  append(list, bound_cases(rule, "c", sum, sum_net({1, 2}, DType::float64)));
   append(list, {{rule, "broadcast shape", sum_net({1, 1}),
                  "the operands have shapes float32 [1, 2] and float32 [1, 1]"},
                 {rule, "dtype", sum_net({1, 2}, DType::int32), "expected a float type"}});
@@ -127,6 +133,9 @@ const RegisterRefusals of_padded("fold_pad", padded, [] {
           {rule, "pads that do not count",
            pad_net("AveragePool<kernel_shape=[2,2], pads=[1,1,1,1]>(c)", around, 0),
            "do not count (count_include_pad = 0)"},
+          {rule, "pads not smaller than the window",
+           pad_net("AveragePool<kernel_shape=[1,2]>(c)", around, 0),
+           "would pad by 1 with a window of 1"},
           {rule, "rank not known", open.constant("value", f32({}, {0})),
            "the rank of 'z' is not known"}});
   return list;
