@@ -28,6 +28,8 @@ struct LinearOp {
   std::int64_t group = 1;
   bool transposed = false;  ///< Gemm: the weight is [N, K]
   std::int64_t rank = -1;   ///< of the output; -1 unknown (MatMul)
+  /// What a rule made the addend behind a MatMul of higher rank from: the steps go on from there.
+  const FoldOrigin* addend = nullptr;
 
   /// Channel axis of the output counted from the front; -1: the last.
   std::int64_t channel_axis() const;
@@ -60,8 +62,8 @@ ChannelTarget channel_target(const LinearOp& op);
 /// that and does not enlarge the output.
 std::variant<Decline, std::vector<double>> per_channel(const Tensor& k, const ChannelTarget& to);
 
-/// The constant operand `k` of an Add, Sub, Mul or Div of rank `rank`, in the shape that aligns from
-/// the right: before opset 7 an attribute says at which axis of the first operand it begins.
+/// The constant operand `k` of an Add, Sub, Mul or Div of rank `rank`, in the shape that aligns
+/// from the right: before opset 7 an attribute says at which axis of the first operand it begins.
 std::variant<Decline, Tensor> aligned_operand(const RuleContext& ctx, NodeId n, ValueId k,
                                               std::int64_t rank);
 

@@ -14,7 +14,7 @@ namespace {
 std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
   const auto linear = as_linear(ctx, match.node("op"));
   if (const Decline* why = declined(linear)) return *why;
-  const LinearOp& op = std::get<LinearOp>(linear);
+  LinearOp op = std::get<LinearOp>(linear);
   const Tensor* k = ctx.constant(match.value("k"));
   if (ctx.mode() == "amct-tf" && k->shape().rank() != 0) {
     return Decline{"amct-tf folds a constant of empty shape only, got " + to_string(k->shape()),
@@ -27,8 +27,10 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
     if (const Decline* why = declined(addend)) return *why;
     const auto c = per_channel(std::get<Tensor>(addend), channel_target(op));
     if (const Decline* why = declined(c)) return *why;
-    steps = steps.then(
-        AffineStep{.kind = AffineStep::Kind::add, .gamma = std::get<std::vector<double>>(c)});
+    op.addend = ctx.origin(match.value("c"));
+    if (op.addend == nullptr)
+      steps = steps.then(
+          AffineStep{.kind = AffineStep::Kind::add, .gamma = std::get<std::vector<double>>(c)});
     behind.push_back(match.node("add"));
   }
   const auto operand = aligned_operand(ctx, match.root, match.value("k"), op.rank);
@@ -38,7 +40,8 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
   const bool divide = ctx.node(match.root).is("Div");
   steps = steps.then(AffineStep{.kind = divide ? AffineStep::Kind::div : AffineStep::Kind::mul,
                                 .gamma = std::get<std::vector<double>>(factor)});
-  if (const auto why = steps.undefined_at(op.channels)) return Decline{*why, "correct the constant"};
+  if (const auto why = steps.undefined_at(op.channels))
+    return Decline{*why, "correct the constant"};
   behind.push_back(match.root);
   return plan_fold(ctx, op, steps, std::move(behind));
 }

@@ -102,5 +102,24 @@ TEST(FoldLinearMul, ProductsOfHigherRankAtOpset6) {
   expect_same_bits(g, r.graph, {{"x", grid({2, 2, 2}, 3)}});
 }
 
+TEST(FoldLinearMul, ChainsBehindAProductOfHigherRankCountEachStepOnce) {
+  // ((x·W + 3)·2)·5 with W = 1, and in numbers that round: each constant is rounded once.
+  Net net("c = MatMul(x, W)\nd = Add(c, b)\ne = Mul(d, k)\ny = Mul(e, l)");
+  net.input("x", {1, 1, 1}).constant("W", f32({1, 1}, {1})).constant("b", f32({1}, {3}));
+  net.constant("k", f32({}, {2})).constant("l", f32({}, {5}));
+  const FusionResult r = fuse(net.build(), {.mode = "all"});
+  EXPECT_EQ(ops_of(r.graph), "MatMul, Add");
+  EXPECT_EQ(r.log.count("fold_linear_mul"), 2);
+  EXPECT_EQ(floats(run_cr(r.graph, {{"x", f32({1, 1, 1}, {4})}}).at("y"))[0], 70);
+  Net rough("c = MatMul(x, W)\nd = Add(c, b)\ne = Mul(d, k)\ny = Mul(e, l)");
+  rough.input("x", {1, 1, 1}).constant("W", f32({1, 1}, {1})).constant("b", f32({1}, {0.1F}));
+  rough.constant("k", f32({}, {0.7F})).constant("l", f32({}, {1.1F}));
+  const FusionResult q = fuse(rough.build(), {.mode = "all"});
+  // A product of three float32 numbers has 72 bits: long double is off by far less than a tie here.
+  const long double exact = static_cast<long double>(0.1F) * 0.7F * 1.1F;
+  EXPECT_EQ(floats(run_cr(q.graph, {{"x", f32({1, 1, 1}, {0})}}).at("y"))[0],
+            static_cast<float>(exact));
+}
+
 }  // namespace
 }  // namespace assay::fold_linear_mul_test
