@@ -8,15 +8,6 @@
 namespace assay::ops::scatter_nd_op {
 namespace {
 
-void infer(InferContext& c) {
-  const TensorType& x = c.input(0);
-  const TensorType& updates = c.input(2);
-  if (updates.dtype != x.dtype && updates.dtype != DType::undefined)
-    throw Error({.what = "data and updates differ in type",
-                 .got = to_string(x) + " and " + to_string(updates)});
-  c.set_output(0, x);
-}
-
 void check_shapes(const Shape& x, const Shape& indices, const Shape& updates) {
   bool fits = indices.rank() >= 1 && indices[-1] <= x.rank();
   if (fits) {
@@ -47,7 +38,7 @@ void bound(BoundContext& c) {
 }
 
 const RegisterOp registered{
-    {.type = "ScatterND", .since = 11, .infer = infer, .eval = eval, .bound = bound}};
+    {.type = "ScatterND", .since = 11, .infer = infer_scatter, .eval = eval, .bound = bound}};
 
 }  // namespace
 }  // namespace assay::ops::scatter_nd_op

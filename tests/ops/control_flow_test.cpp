@@ -25,9 +25,8 @@ GraphPtr branch(const char* op) {
   return shared(std::move(g));
 }
 
-Floats run_if(bool condition) {
-  Graph g = new_graph();
-  const ValueId c = g.add_input("c", {DType::boolean, std::vector<Dim>{}});
+/// y = c ? -x : |x|.
+void add_if(Graph& g, ValueId c) {
   const ValueId x = g.add_input("x", {DType::float32, std::nullopt});
   const ValueId y = g.add_value("y");
   g.add_node({.name = "if",
@@ -37,6 +36,12 @@ Floats run_if(bool condition) {
               .attributes = {{"then_branch", branch("Neg")}, {"else_branch", branch("Abs")}},
               .captures = {x}});
   g.add_output(y);
+}
+
+Floats run_if(bool condition) {
+  Graph g = new_graph();
+  const ValueId c = g.add_input("c", {DType::boolean, std::vector<Dim>{}});
+  add_if(g, c);
   const Executor executor(std::move(g), Precision::cr);
   return values(
       executor.run({{"c", Tensor::scalar<bool>(condition)}, {"x", tensor({2}, {1, -2})}}).at("y"));
@@ -106,15 +111,7 @@ TEST(Loop, WithoutAnIteration) {
 TEST(If, ConditionThatIsNotOneBool) {
   Graph g = new_graph();
   const ValueId c = g.add_initializer("c", tensor({1}, {1}));
-  const ValueId x = g.add_input("x", {DType::float32, std::nullopt});
-  const ValueId y = g.add_value("y");
-  g.add_node({.name = "if",
-              .op_type = "If",
-              .inputs = {c},
-              .outputs = {y},
-              .attributes = {{"then_branch", branch("Neg")}, {"else_branch", branch("Abs")}},
-              .captures = {x}});
-  g.add_output(y);
+  add_if(g, c);
   const Executor executor(std::move(g), Precision::cr);
   EXPECT_NE(error_of([&] {
               executor.run({{"x", tensor({1}, {1})}});

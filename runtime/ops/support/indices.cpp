@@ -54,11 +54,30 @@ void copy_blocks(const std::vector<std::int64_t>& offsets, const Tensor& updates
   }
 }
 
+void check_sizes(const Shape& x, const Shape& indices, std::int64_t axis) {
+  for (std::int64_t k = 0; k < x.rank(); ++k) {
+    if (k == axis || indices[k] <= x[k]) continue;
+    throw Error({.what = "indices are larger than the data beside the axis",
+                 .got = to_string(indices),
+                 .expected = "at most " + to_string(x)});
+  }
+}
+
 }  // namespace
+
+void infer_scatter(InferContext& c) {
+  const TensorType& x = c.input(0);
+  const TensorType& updates = c.input(2);
+  if (updates.dtype != x.dtype && updates.dtype != DType::undefined)
+    throw Error({.what = "data and updates differ in type",
+                 .got = to_string(x) + " and " + to_string(updates)});
+  c.set_output(0, x);
+}
 
 std::vector<std::int64_t> element_offsets(const Tensor& indices, const Shape& x,
                                           std::int64_t axis) {
   const Shape& shape = indices.shape();
+  check_sizes(x, shape, axis);
   const auto strides = x.strides();
   const std::vector<std::int64_t> values = to_ints(indices);
   std::vector<std::int64_t> offsets(values.size());
