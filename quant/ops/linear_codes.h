@@ -10,6 +10,7 @@
 #include <functional>
 
 #include "quant/finish.h"
+#include "runtime/numeric/gemm.h"
 #include "runtime/numeric/int_gemm.h"
 
 namespace assay {
@@ -41,6 +42,23 @@ struct LinearProblem {
 
 /// Weights as DequantizeLinear gives them: float32(code * w_scale[c]), channels first.
 Tensor dequantized_weights(const Tensor& codes, const IntegerForm& form);
+
+/// The weights of the float operator. Constant ones are widened and packed once per node.
+struct FloatWeights {
+  Tensor w;  ///< float32
+  PackedWeights packed;
+};
+
+/// What `pack(float32 weights)` makes of input 1, kept by the node when it is constant.
+template <class Pack>
+FloatWeights float_weights(EvalContext& c, const IntegerForm& form, Pack&& pack) {
+  const auto make = [&] {
+    FloatWeights made{dequantized_weights(c.input(1), form), {}};
+    made.packed = pack(made.w);
+    return made;
+  };
+  return c.is_constant(1) && c.state != nullptr ? c.cached<FloatWeights>(make) : make();
+}
 
 /// The node's output.
 Tensor run_linear(const LinearProblem& problem, IntegerCounts* counts);

@@ -67,18 +67,6 @@ IntReport exact_sums(const ConvShape& s, const Tensor& x, std::int32_t zero, con
                    .y = acc});
 }
 
-/// Constant weights are widened and packed once per node.
-struct FloatWeights {
-  Tensor w;
-  PackedWeights packed;
-};
-
-FloatWeights float_weights(const ConvShape& s, const Tensor& codes, const IntegerForm& form) {
-  Tensor w = dequantized_weights(codes, form);
-  PackedWeights packed = pack_conv_weights(s, w.data<float>().data(), DotMode::correct);
-  return {std::move(w), std::move(packed)};
-}
-
 Tensor correct(const ConvShape& s, const Shape& y_shape, const Tensor& x, const FloatWeights& w,
                const Tensor& bias) {
   Tensor y(DType::float32, y_shape);
@@ -122,9 +110,10 @@ void eval(EvalContext& c) {
         pad);
   };
   p.correct = [&](const Tensor& x) {
-    const auto make = [&] { return float_weights(s, p.w, form); };
-    if (!c.is_constant(1) || c.state == nullptr) return correct(s, p.y_shape, x, make(), p.bias);
-    return correct(s, p.y_shape, x, c.cached<FloatWeights>(make), p.bias);
+    const auto pack = [&](const Tensor& w) {
+      return pack_conv_weights(s, w.data<float>().data(), DotMode::correct);
+    };
+    return correct(s, p.y_shape, x, float_weights(c, form, pack), p.bias);
   };
   IntegerCounts counts;
   IntegerStats* stats = integer_stats();
