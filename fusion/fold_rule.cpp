@@ -10,18 +10,24 @@ std::optional<Decline> plan_fold(RuleContext& ctx, const LinearOp& op, const Exa
   return std::nullopt;
 }
 
+std::optional<Decline> not_rank_2(const RuleContext& ctx, const LinearOp& op,
+                                  const std::string& why, const std::string& edit) {
+  if (op.kind != LinearOp::Kind::matmul || op.rank == 2) return std::nullopt;
+  return Decline{"the output of " + op.text(ctx.graph()) + " has rank " +
+                     (op.rank < 0 ? std::string("unknown") : std::to_string(op.rank)) + "; " + why,
+                 edit};
+}
+
 std::optional<Decline> guard_batch_norm(RuleContext& ctx, const Match& match) {
   const NodeId bn = match.node("bn");
   if (ctx.node(bn).inputs[0] != ctx.node(match.node("op")).outputs[0]) return Decline{};
   const auto linear = as_linear(ctx, match.node("op"));
   if (const Decline* why = declined(linear)) return *why;
   const LinearOp& op = std::get<LinearOp>(linear);
-  if (op.kind == LinearOp::Kind::matmul && op.rank != 2) {
-    return Decline{"the output of " + op.text(ctx.graph()) + " has rank " +
-                       (op.rank < 0 ? std::string("unknown") : std::to_string(op.rank)) +
-                       "; the normalization scales axis 1, which is the weight's only at rank 2",
-                   "normalize a rank-2 value"};
-  }
+  if (auto why = not_rank_2(ctx, op,
+                            "the normalization scales axis 1, which is the weight's only at rank 2",
+                            "normalize a rank-2 value"))
+    return why;
   const auto steps = batch_norm_steps(ctx, bn, op.channels);
   if (const Decline* why = declined(steps)) return *why;
   return plan_fold(ctx, op, std::get<ExactAffine>(steps), {bn});

@@ -1,4 +1,5 @@
-// What the folding rules share: guards that work out the new constants once and leave them in the context, and the build.
+// What the folding rules share: guards that work out the new constants once and leave them in the
+// context, and the build.
 #pragma once
 
 #include "fusion/linear.h"
@@ -13,6 +14,9 @@ struct FoldPlan {
 
 /// Guard of BatchNormalization "bn" behind the linear operator "op".
 std::optional<Decline> guard_batch_norm(RuleContext& ctx, const Match& match);
+/// A MatMul of another rank than 2, where `why` makes that a refusal and `edit` helps.
+std::optional<Decline> not_rank_2(const RuleContext& ctx, const LinearOp& op,
+                                  const std::string& why, const std::string& edit);
 /// Common end of a guard: folds `steps` into `op`, keeps the plan.
 std::optional<Decline> plan_fold(RuleContext& ctx, const LinearOp& op, const ExactAffine& steps,
                                  std::vector<NodeId> behind);

@@ -24,12 +24,9 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
   const auto linear = as_linear(ctx, match.node("op"));
   if (const Decline* why = declined(linear)) return *why;
   const LinearOp& op = std::get<LinearOp>(linear);
-  if (op.kind == LinearOp::Kind::matmul && op.rank != 2) {
-    return Decline{"the output of " + op.text(ctx.graph()) + " has rank " +
-                       (op.rank < 0 ? std::string("unknown") : std::to_string(op.rank)) +
-                       "; only a rank-2 product has an operator with bias (Gemm)",
-                   "reshape the operand to rank 2"};
-  }
+  if (auto why = not_rank_2(ctx, op, "only a rank-2 product has an operator with bias (Gemm)",
+                            "reshape the operand to rank 2"))
+    return why;
   const auto operand = aligned_operand(ctx, match.root, match.value("k"), op.rank);
   if (const Decline* why = declined(operand)) return *why;
   const auto k = per_channel(std::get<Tensor>(operand), channel_target(op));
@@ -37,7 +34,8 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
   const Node& root = ctx.node(match.root);
   const bool constant_first = root.inputs[0] == match.value("k");
   const ExactAffine steps = steps_of(root, constant_first, std::get<std::vector<double>>(k));
-  if (const auto why = steps.undefined_at(op.channels)) return Decline{*why, "correct the constant"};
+  if (const auto why = steps.undefined_at(op.channels))
+    return Decline{*why, "correct the constant"};
   return plan_fold(ctx, op, steps, {match.root});
 }
 

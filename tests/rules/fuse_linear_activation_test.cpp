@@ -1,6 +1,6 @@
 // Rule fuse_linear_activation: the activation into the operator in front, with and without a
 // residual.
-#include "tests/fusion/net.h"
+#include "tests/fusion/residual_conv.h"
 
 namespace assay::fuse_linear_activation_test {
 namespace {
@@ -8,16 +8,6 @@ namespace {
 using namespace testing;
 
 constexpr const char* rule = "fuse_linear_activation";
-
-Net conv(const std::string& rest, std::int64_t opset = 14) {
-  Net net("c = Conv<pads=[1,1,1,1]>(x, W, B)\n" + rest, opset);
-  net.input("x", {1, 2, 3, 3})
-      .input("r", {1, 2, 3, 3})
-      .constant("W", grid({2, 2, 3, 3}, 1))
-      .constant("B", grid({2}, 2));
-  return net;
-}
-const Feeds feeds = {{"x", grid({1, 2, 3, 3}, 3)}, {"r", grid({1, 2, 3, 3}, 4)}};
 
 TEST(FuseLinearActivation, EveryActivation) {
   const std::pair<const char*, const char*> acts[] = {

@@ -1,5 +1,5 @@
 // Rule fuse_linear_silu: x·Sigmoid(x) into the operator in front.
-#include "tests/fusion/net.h"
+#include "tests/fusion/residual_conv.h"
 
 namespace assay::fuse_linear_silu_test {
 namespace {
@@ -7,16 +7,6 @@ namespace {
 using namespace testing;
 
 constexpr const char* rule = "fuse_linear_silu";
-
-Net conv(const std::string& rest, std::int64_t opset = 14) {
-  Net net("c = Conv<pads=[1,1,1,1]>(x, W, B)\n" + rest, opset);
-  net.input("x", {1, 2, 3, 3})
-      .input("r", {1, 2, 3, 3})
-      .constant("W", grid({2, 2, 3, 3}, 1))
-      .constant("B", grid({2}, 2));
-  return net;
-}
-const Feeds feeds = {{"x", grid({1, 2, 3, 3}, 3)}, {"r", grid({1, 2, 3, 3}, 4)}};
 
 TEST(FuseLinearSilu, ConvAndResidual) {
   const Graph plain = conv("s = Sigmoid(c)\ny = Mul(c, s)").build();
