@@ -81,6 +81,18 @@ std::optional<RealTensor> unary(const std::string& op, RealTensor a) {
   return a;
 }
 
+/// The same numbers in the shape that `target` states; nullopt where it has to be worked out.
+std::optional<RealTensor> reshaped(RealTensor a, const Tensor* target) {
+  if (target == nullptr || target->dtype() != DType::int64) return std::nullopt;
+  const Shape shape(to_ints(*target));
+  for (const std::int64_t d : shape.dims()) {
+    if (d <= 0) return std::nullopt;
+  }
+  if (shape.numel() != a.shape.numel()) return std::nullopt;
+  a.shape = shape;
+  return a;
+}
+
 }  // namespace
 
 std::optional<RealTensor> constant_value(const Graph& g, ValueId v) {
@@ -96,6 +108,7 @@ std::optional<RealTensor> constant_value(const Graph& g, ValueId v) {
   const auto a = constant_value(g, n->inputs[0]);
   if (!a) return std::nullopt;
   if (n->inputs.size() == 1) return unary(n->op_type, *a);
+  if (n->is("Reshape")) return reshaped(*a, g.constant(n->inputs[1]));
   const auto b = constant_value(g, n->inputs[1]);
   return b ? combine(n->op_type, *a, *b) : std::nullopt;
 }

@@ -18,7 +18,7 @@ struct RealTensor {
   bool stored = true;  ///< an initializer as it stands, not an expression
 };
 
-/// The value of `v`: an initializer, or Add, Sub, Mul, Div, Sqrt, Reciprocal, Neg and Pow
+/// The value of `v`: an initializer, or Add, Sub, Mul, Div, Sqrt, Reciprocal, Neg, Reshape and Pow
 /// (exponents -1, -1/2, 1/2, 2) of such. nullopt for anything else.
 std::optional<RealTensor> constant_value(const Graph& g, ValueId v);
 

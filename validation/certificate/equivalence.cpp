@@ -6,6 +6,7 @@
 #include "validation/certificate/canonical.h"
 #include "validation/certificate/expand.h"
 #include "validation/certificate/operators.h"
+#include "validation/certificate/spelling.h"
 #include "validation/certificate/structure.h"
 
 namespace assay {
@@ -239,8 +240,11 @@ class Prover {
 
 Equivalence prove_equal(const Graph& original, const Graph& fused, RegionShapes run,
                         const Budget& budget) {
-  const Graph o = canonical(expand_composites(original, run.shapes), run.shapes);
-  const Graph f = canonical(expand_composites(fused, run.shapes), run.shapes);
+  const auto comparable = [&](const Graph& g) {
+    return canonical(expand_composites(plainly_spelled(g, run.shapes), run.shapes), run.shapes);
+  };
+  const Graph o = comparable(original);
+  const Graph f = comparable(fused);
   // Parallel branches look alike: pairs whose constants agree come first.
   Equivalence strict = Prover(o, f, run, budget, true).run();
   return strict.proved ? strict : Prover(o, f, run, budget, false).run();

@@ -23,6 +23,7 @@ class Expander {
       if (node.is("ReduceMean")) count_from_end(n, node);
       if (node.is("Concat")) join_branches(n, node);
       if (node.is("AveragePool") || node.is("MaxPool")) join_padding(n, node);
+      if (node.is("Conv")) join_zeros(n, node);
     }
     g_.remove_dead();
     return std::move(g_);
@@ -179,13 +180,14 @@ class Expander {
     if (input == 2) dims.resize(1);
     const std::int64_t rows = dims[0];
     dims[0] *= static_cast<std::int64_t>(convs.size());
-    Tensor all = Tensor::zeros(DType::float32, Shape(dims));
-    auto to = all.mutable_data<float>().begin();
+    const DType dtype = g_.constant(convs[0]->inputs[1])->dtype();
+    Tensor all = Tensor::zeros(dtype, Shape(dims));
+    auto to = all.mutable_raw().begin();
     for (const Node* conv : convs) {
       const Tensor* t = conv->has_input(input) ? g_.constant(conv->inputs[input]) : nullptr;
-      if (conv->has_input(input) && (t == nullptr || t->dtype() != DType::float32)) return {};
-      if (t != nullptr) std::copy_n(t->data<float>().begin(), t->numel(), to);
-      to += all.numel() / dims[0] * rows;
+      if (conv->has_input(input) && (t == nullptr || t->dtype() != dtype)) return {};
+      if (t != nullptr) std::copy(t->raw().begin(), t->raw().end(), to);
+      to += all.numel() / dims[0] * rows * size_of(dtype);
     }
     return all;
   }
@@ -212,7 +214,20 @@ class Expander {
     put(concat, "Conv", std::move(in), concat.outputs[0], std::move(a));
   }
 
-  // ---- padding in front of a pool
+  // ---- padding in front of a Conv or a pool
+
+  void join_zeros(NodeId n, const Node& conv) {
+    const Node* pad = g_.producer(conv.inputs[0]);
+    const auto padding = pad == nullptr ? std::nullopt : spatial_padding(g_, *pad);
+    if (!padding || padding->value != 0 ||
+        conv.attributes.string_or("auto_pad", "NOTSET") != "NOTSET")
+      return;
+    Attributes a = conv.attributes;
+    a.set("pads", joined_pads(a.ints_or("pads", {}), padding->pads));
+    const ValueId x = pad->inputs[0];
+    g_.set_attributes(n, a);
+    g_.set_input(n, 0, x);
+  }
 
   void join_padding(NodeId n, const Node& pool) {
     const Node* pad = g_.producer(pool.inputs[0]);

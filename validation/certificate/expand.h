@@ -6,6 +6,7 @@
 //   Pow(x, 2)                    ->  x * x
 //   DequantizeLinear(QuantizeLinear(d)) of a d with the same scale and zero point  ->  d
 //   Concat of a Conv per part of a Split, all alike  ->  Conv with groups
+//   Conv(Pad(x; 0))              ->  Conv with pads
 //   AveragePool(Pad(x; 0))       ->  AveragePool with pads that count
 //   MaxPool(Pad(x; -inf))        ->  MaxPool with pads
 // and ReduceMean's axes counted from the end. Weights are put together, never computed.

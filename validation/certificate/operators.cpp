@@ -1,5 +1,6 @@
 #include "validation/certificate/operators.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace assay {
@@ -36,6 +37,21 @@ void erase_activation_defaults(const Node& n, Attributes& a) {
   if (a.float_or("max", largest) >= largest) a.erase("max");
 }
 
+/// What a fused operator states although it is the default.
+void erase_linear_defaults(const Node& n, Attributes& a) {
+  if (n.op_type == "Gemm") {
+    for (const char* name : {"alpha", "beta"}) {
+      if (a.float_or(name, 1) == 1) a.erase(name);
+    }
+    for (const char* name : {"transA", "transB"}) {
+      if (a.int_or(name, 0) == 0) a.erase(name);
+    }
+  }
+  const auto more = a.ints_or("output_padding", {});
+  if (std::all_of(more.begin(), more.end(), [](std::int64_t p) { return p == 0; }))
+    a.erase("output_padding");
+}
+
 /// Conv's kernel_shape only repeats the weights' shape, and attributes at their default change
 /// nothing.
 Attributes essential(const Node& n) {
@@ -47,6 +63,7 @@ Attributes essential(const Node& n) {
   }
   if (n.op_type == "Resize") erase_resize_defaults(a);
   erase_activation_defaults(n, a);
+  erase_linear_defaults(n, a);
   if (n.op_type.rfind("Reduce", 0) == 0 && a.int_or("keepdims", 1) == 1) a.erase("keepdims");
   if (a.int_or("noop_with_empty_axes", 0) == 0) a.erase("noop_with_empty_axes");
   if (a.string_or("auto_pad", "NOTSET") == "NOTSET") a.erase("auto_pad");
