@@ -126,4 +126,14 @@ std::string sha256(std::string_view bytes) {
 
 std::string sha256_of_file(const fs::path& file) { return sha256(read_file(file)); }
 
+std::string file_name_of(const std::string& name) {
+  std::string file = name;
+  for (char& c : file) {
+    const bool kept = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                      c == '.' || c == '_' || c == '-';
+    if (!kept) c = '_';
+  }
+  return file;
+}
+
 }  // namespace assay

@@ -24,6 +24,9 @@ void write_folder(const std::filesystem::path& target,
 /// before long work.
 void check_writable_folder(const std::filesystem::path& target);
 
+/// Letters, digits and "._-" stay, everything else becomes '_': the file name of a tensor.
+std::string file_name_of(const std::string& tensor_name);
+
 /// Lower-case hex SHA-256.
 std::string sha256(std::string_view bytes);
 std::string sha256_of_file(const std::filesystem::path& file);

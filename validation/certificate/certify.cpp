@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "validation/certificate/foreign.h"
 #include "validation/certificate/judge.h"
-#include "validation/certificate/regions.h"
 
 namespace assay {
 namespace {
@@ -45,29 +43,55 @@ std::vector<Feeds> feeds_of(const Region& r,
   return list;
 }
 
+FusionCertificate judged(const Region& r, bool own, const std::vector<Feeds>& feeds,
+                         const CertifyOptions& options) {
+  try {
+    return judge_region(r, own, feeds, options);
+  } catch (const Error& e) {
+    FusionCertificate open;
+    open.rule = r.rule.empty() ? "other tool" : r.rule;
+    open.nodes = r.nodes;
+    open.output = r.output;
+    open.labels = {"U"};
+    open.reason = std::string("could not be judged: ") + e.what();
+    return open;
+  }
+}
+
 }  // namespace
 
-CertifyResult certify(const Graph& given, const Graph& other, const RewriteLog* log,
+Comparison compare_graphs(const Graph& original, const Graph& fused, const RewriteLog* log,
+                          const CertifyOptions& options) {
+  Comparison c{.graphs = log != nullptr
+                             ? Comparable{.original = original, .fused = fused}
+                             : make_comparable(original, fused, options.samples, options.map),
+               .alignment = {},
+               .own = log != nullptr};
+  c.alignment = align(c.graphs.original, c.graphs.fused, log);
+  return c;
+}
+
+std::vector<std::vector<Feeds>> region_feeds(const Comparison& c,
+                                             const std::vector<Feeds>& samples) {
+  const auto golden = golden_values(c.graphs.original, c.alignment, samples);
+  std::vector<std::vector<Feeds>> list;
+  for (const Region& r : c.alignment.regions) list.push_back(feeds_of(r, golden));
+  return list;
+}
+
+CertifyResult certify(const Graph& original, const Graph& fused, const RewriteLog* log,
                       const CertifyOptions& options) {
-  Comparable both = log != nullptr ? Comparable{.original = given, .fused = other}
-                                   : make_comparable(given, other, options.samples, options.map);
-  const Graph& original = both.original;
-  const Alignment a = align(original, both.fused, log);
+  return certify(compare_graphs(original, fused, log, options), options);
+}
+
+CertifyResult certify(const Comparison& c, const CertifyOptions& options) {
+  const Alignment& a = c.alignment;
   CertifyResult result;
-  const auto golden = golden_values(original, a, options.samples);
+  const auto feeds = region_feeds(c, options.samples);
   std::set<NodeId> undecided;  // a node in two regions needs both verdicts
-  for (const Region& r : a.regions) {
-    try {
-      result.fusions.push_back(judge_region(r, log != nullptr, feeds_of(r, golden), options));
-    } catch (const Error& e) {
-      FusionCertificate open;
-      open.rule = r.rule.empty() ? "other tool" : r.rule;
-      open.nodes = r.nodes;
-      open.output = r.output;
-      open.labels = {"U"};
-      open.reason = std::string("could not be judged: ") + e.what();
-      result.fusions.push_back(std::move(open));
-    }
+  for (std::size_t i = 0; i < a.regions.size(); ++i) {
+    const Region& r = a.regions[i];
+    result.fusions.push_back(judged(r, c.own, feeds[i], options));
     if (result.fusions.back().verdict == "U")
       undecided.insert(r.fused_ids.begin(), r.fused_ids.end());
   }
@@ -79,11 +103,11 @@ CertifyResult certify(const Graph& given, const Graph& other, const RewriteLog* 
   result.coverage["share_judged"] =
       a.changed == 0 ? 1.0 : 1.0 - open / static_cast<double>(a.changed);
   result.coverage["unaligned"] = a.unaligned;
-  if (log != nullptr) return result;
-  result.coverage["aligned_by_name"] = both.by_name;
-  result.coverage["aligned_by_map"] = both.by_map;
-  result.coverage["aligned_by_cut"] = both.by_cut;
-  result.coverage["notes"] = both.notes;
+  if (c.own) return result;
+  result.coverage["aligned_by_name"] = c.graphs.by_name;
+  result.coverage["aligned_by_map"] = c.graphs.by_map;
+  result.coverage["aligned_by_cut"] = c.graphs.by_cut;
+  result.coverage["notes"] = c.graphs.notes;
   return result;
 }
 

@@ -8,6 +8,8 @@
 
 #include "fusion/rewrite_log.h"
 #include "runtime/executor.h"
+#include "validation/certificate/foreign.h"
+#include "validation/certificate/regions.h"
 
 namespace assay {
 
@@ -41,8 +43,25 @@ struct CertifyResult {
   nlohmann::ordered_json coverage;
 };
 
-/// Judges every difference between `original` and `fused`. `log` is Assay's own rewrite log, or
-/// nullptr for another tool's file.
+/// Two graphs in the form in which they are compared, and the regions in which they differ.
+struct Comparison {
+  Comparable graphs;
+  Alignment alignment;
+  bool own = false;  ///< the fused graph is Assay's own
+};
+
+/// `log` is Assay's own rewrite log, or nullptr for another tool's file.
+Comparison compare_graphs(const Graph& original, const Graph& fused, const RewriteLog* log,
+                          const CertifyOptions& options);
+
+/// Per region: the original's own tensors at its inputs, one per sample.
+std::vector<std::vector<Feeds>> region_feeds(const Comparison& c,
+                                             const std::vector<Feeds>& samples);
+
+/// One certificate per region, in the order of the regions.
+CertifyResult certify(const Comparison& c, const CertifyOptions& options);
+
+/// Judges every difference between `original` and `fused`; `log` as above.
 CertifyResult certify(const Graph& original, const Graph& fused, const RewriteLog* log,
                       const CertifyOptions& options);
 

@@ -68,4 +68,18 @@ std::vector<double> gap(const Tensor& a, const Tensor& b) {
   return x;
 }
 
+double relative_distance(const Tensor& a, const Tensor& b) {
+  const auto x = a.data<float>();
+  const auto y = b.data<float>();
+  double off = 0;
+  double size = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double d = static_cast<double>(x[i]) - static_cast<double>(y[i]);
+    off += d * d;
+    size += static_cast<double>(y[i]) * static_cast<double>(y[i]);
+  }
+  if (!std::isfinite(off) || !std::isfinite(size)) return INFINITY;
+  return off == 0 ? 0 : std::sqrt(off / std::max(size, 1e-300));
+}
+
 }  // namespace assay

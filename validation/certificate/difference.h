@@ -26,4 +26,8 @@ std::vector<double> sum_of(const std::vector<std::vector<double>>& parts);
 /// |a - b| per element.
 std::vector<double> gap(const Tensor& a, const Tensor& b);
 
+/// Euclidean length of a - b over that of b, of float32 tensors of one shape; infinite when one
+/// side is not finite.
+double relative_distance(const Tensor& a, const Tensor& b);
+
 }  // namespace assay

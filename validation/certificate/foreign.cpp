@@ -7,6 +7,7 @@
 
 #include "fusion/pipeline.h"
 #include "runtime/error.h"
+#include "validation/certificate/difference.h"
 #include "validation/certificate/standardize.h"
 
 namespace assay {
@@ -56,21 +57,6 @@ std::map<std::string, Shape> needed_shapes(const Graph& f, const Feeds& feeds) {
     shapes[name] = t.shape();
   for (const auto& [name, t] : feeds) shapes[name] = t.shape();
   return shapes;
-}
-
-/// Euclidean distance over Euclidean length; infinite when one side is not finite.
-double distance(const Tensor& a, const Tensor& b) {
-  const auto x = a.data<float>();
-  const auto y = b.data<float>();
-  double off = 0;
-  double size = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) {
-    const double d = static_cast<double>(x[i]) - static_cast<double>(y[i]);
-    off += d * d;
-    size += static_cast<double>(y[i]) * static_cast<double>(y[i]);
-  }
-  if (!std::isfinite(off) || !std::isfinite(size)) return INFINITY;
-  return off == 0 ? 0 : std::sqrt(off / std::max(size, 1e-300));
 }
 
 bool comparable(const Tensor& a, const Tensor& b) {
@@ -156,7 +142,7 @@ class Matcher {
           continue;
         return INFINITY;
       }
-      worst = std::max(worst, distance(a, b->second));
+      worst = std::max(worst, relative_distance(a, b->second));
     }
     return worst;
   }

@@ -4,6 +4,7 @@
 
 #include "kernels/program.h"
 #include "validation/certificate/difference.h"
+#include "validation/certificate/input_types.h"
 #include "validation/certificate/radius.h"
 #include "validation/metric.h"
 
@@ -12,22 +13,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A cut graph does not state the types of values in its middle.
-Graph with_input_types(const Graph& cut, const Feeds& feeds) {
-  Graph g = cut;
-  for (const ValueId v : g.inputs()) {
-    const Tensor& t = feeds.at(g.name(v));
-    ValueType type{t.dtype(), std::vector<Dim>{}};
-    for (const std::int64_t d : t.shape().dims()) type.dims->push_back({.size = d});
-    g.set_type(v, std::move(type));
-  }
-  return g;
-}
-
 Json compare(const Region& r, const std::vector<Feeds>& samples) {
-  std::map<std::string, Shape> shapes;
-  for (const auto& [name, t] : samples[0]) shapes[name] = t.shape();
-  auto program = kernels::Program::compile(with_input_types(r.fused, samples[0]), shapes);
+  auto program =
+      kernels::Program::compile(with_input_types(r.fused, samples[0]), shapes_of(samples[0]));
   Difference all;
   for (const Feeds& feeds : samples) {
     const Bounded exact = evaluate_bounded(r.fused, feeds, Precision::f64, false);

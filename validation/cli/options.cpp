@@ -142,6 +142,18 @@ std::map<std::string, Shape> parse_shapes(const Graph& g, const std::vector<std:
   return shapes;
 }
 
+std::map<std::string, std::filesystem::path> parse_input_files(
+    const std::vector<std::string>& texts) {
+  std::map<std::string, std::filesystem::path> files;
+  for (const std::string& text : texts) {
+    const auto equal = text.find('=');
+    if (equal == std::string::npos)
+      throw Error({.what = "not NAME=FILE", .where = "--input", .got = text});
+    files[text.substr(0, equal)] = text.substr(equal + 1);
+  }
+  return files;
+}
+
 Tensor read_input_file(const std::string& spec, const std::string& input_name) {
   if (ends_with(spec, ".npy")) return read_npy(spec);
   if (ends_with(spec, ".pb")) return read_tensor_file(spec);
@@ -171,16 +183,6 @@ LoadedFeeds load_feeds(const Graph& g, const InputOptions& o) {
     loaded.synthetic.push_back(g.name(v));
   }
   return loaded;
-}
-
-std::string file_name_of(const std::string& name) {
-  std::string file = name;
-  for (char& c : file) {
-    const bool kept = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                      c == '.' || c == '_' || c == '-';
-    if (!kept) c = '_';
-  }
-  return file;
 }
 
 }  // namespace assay

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -38,6 +39,10 @@ void add_input_options(CLI::App& app, InputOptions& options);
 /// inputs.
 std::map<std::string, Shape> parse_shapes(const Graph& g, const std::vector<std::string>& texts);
 
+/// "NAME=FILE", repeatable. Throws Error for a text without '='.
+std::map<std::string, std::filesystem::path> parse_input_files(
+    const std::vector<std::string>& texts);
+
 /// A tensor from a .npy, .npz (KEY, or else the input's name, or its only array) or .pb file; the
 /// ending decides. `spec` is FILE or FILE:KEY.
 Tensor read_input_file(const std::string& spec, const std::string& input_name);
@@ -49,8 +54,5 @@ struct LoadedFeeds {
 /// Every input from its --input, or filled when there is no --input at all. Throws Error naming the
 /// input and the flag to give when a shape stays open.
 LoadedFeeds load_feeds(const Graph& g, const InputOptions& options);
-
-/// Letters, digits and "._-" stay, everything else becomes '_': the file name of a tensor.
-std::string file_name_of(const std::string& tensor_name);
 
 }  // namespace assay

@@ -35,15 +35,6 @@ void parse_shard(Flags& f) {
   }
 }
 
-void parse_inputs(Flags& f) {
-  for (const std::string& text : f.inputs) {
-    const auto equal = text.find('=');
-    if (equal == std::string::npos)
-      throw Error({.what = "not NAME=FILE", .where = "--input", .got = text});
-    f.run.inputs[text.substr(0, equal)] = text.substr(equal + 1);
-  }
-}
-
 int run(Flags& f) {
   if (f.print_gates) {
     std::cout << default_gates();
@@ -56,7 +47,7 @@ int run(Flags& f) {
   if (f.run.out.empty()) throw Error({.what = "no output folder given", .where = "-o"});
   apply(f.common);
   parse_shard(f);
-  parse_inputs(f);
+  f.run.inputs = parse_input_files(f.inputs);
   f.run.shapes = parse_shapes(read_onnx(f.run.model), f.shapes);
   f.run.quiet = f.common.quiet;
   ProgressBar bar(f.common.quiet);
@@ -101,6 +92,8 @@ std::function<int()> setup(CLI::App& app) {
                  "judge this fused graph, made by another tool, instead of Assay's own");
   app.add_option("--quantized", o.quantized, "judge this QDQ graph instead of Assay's own");
   app.add_option("--map", o.map, "pairs of value names for --fused (assay-map/1)");
+  app.add_flag("--bisect", o.bisect,
+               "how much of the final difference each fused instance makes");
   app.add_option("--gates", o.gates, "conditions that fail the run (assay-gates/1)");
   app.add_flag("--print-gates", f->print_gates, "print the default gates and stop");
   app.add_option("--baseline", o.baseline,

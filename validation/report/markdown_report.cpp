@@ -66,6 +66,35 @@ void resolution_part(std::string& out, const Json& report) {
          rows;
 }
 
+std::string effect_cells(const Json& effect) {
+  return " | " + cell(effect.value("max_abs", Json())) + " | " +
+         cell(effect.value("max_ulp", Json()));
+}
+
+/// What each fused instance moves, the largest first.
+void bisection_part(std::string& out, const Json& report) {
+  const Json b = report.value("bisection", Json::object());
+  for (const Json& run : b.value("runs", Json::array())) {
+    out += "\n## Bisection (" + cell(run.value("evaluation", Json())) + ")\n\n";
+    if (run.contains("note")) {
+      out += run["note"].get<std::string>() + "\n";
+      continue;
+    }
+    const Json whole = run.value("whole", Json::object());
+    out += "All fused: max abs " + cell(whole.value("max_abs", Json())) + ", max ULP " +
+           cell(whole.value("max_ulp", Json())) + ". " + cell(b.value("note", Json())) +
+           "\n\n| share | verdict | rule | output | one-only: max abs | max ULP | all but this: max "
+           "abs | max ULP |\n|---|---|---|---|---|---|---|---|\n";
+    for (const Json& i : run.value("instances", Json::array())) {
+      out += "| " + metric_cell(i.value("share", Json()), "share") + " | " +
+             cell(i.value("verdict", Json())) + " | " + cell(i.value("rule", Json())) + " | `" +
+             cell(i.value("output", Json())) + "`" +
+             effect_cells(i.value("one_only", Json::object())) +
+             effect_cells(i.value("leave_one_out", Json::object())) + " |\n";
+    }
+  }
+}
+
 void layer_part(std::string& out, const Json& report) {
   const Json q = report.value("quantization", Json::object());
   const Json layers = q.value("layers", Json::array());
@@ -89,6 +118,7 @@ std::string write(const Json& report) {
       "\n\nData: " + cell(report.value("data", Json::object()).value("source", Json())) + "\n";
   accuracy_part(out, report);
   fusion_part(out, report);
+  bisection_part(out, report);
   resolution_part(out, report);
   layer_part(out, report);
   out += "\n## Gates\n\n| result | gate | value | wanted |\n|---|---|---|---|\n";

@@ -90,6 +90,15 @@ if (folds.length) {
   table(folds, [["normalization", r => name(r.node)], ["recipe", r => r.recipe || "–"], ["epsilon off by", r => number(r.d_epsilon), true],
     ["gamma off by (relative)", r => number(r.d_gamma_relative), true], ["mean off by", r => number(r.d_mean), true], ["", r => r.note]]);
 }
+const bisection = report.bisection || {};
+for (const run of bisection.runs || []) {
+  section(`Bisection: which instance moves the result (${run.evaluation})`, run.note || bisection.note);
+  if (run.note) continue;
+  main.append(el("p", {}, `All instances fused: max abs ${number(run.whole.max_abs)}, max ULP ${number(run.whole.max_ulp)}, ${run.whole.different} of ${run.elements} outputs differ.`));
+  table(run.instances, [["share", i => percent(i.share), true], ["verdict", i => badge(i.verdict)], ["rule", i => breakable(i.rule)], ["output", i => name(i.output)],
+    ["one-only: max abs", i => number(i.one_only.max_abs), true], ["one-only: max ULP", i => number(i.one_only.max_ulp), true],
+    ["all but this: max abs", i => number(i.leave_one_out.max_abs), true], ["all but this: max ULP", i => number(i.leave_one_out.max_ulp), true]]);
+}
 if ((report.declined || []).length) {
   section("Why not", "Near-matches that were refused, with the failed condition and the smallest edit that would make it pass.");
   table(report.declined, [["rule", d => breakable(d.rule)], ["node", d => name(d.node)], ["reason", d => d.reason], ["edit", d => d.edit || ""]]);

@@ -40,6 +40,7 @@ struct ValidateOptions {
   std::int64_t calibration_samples = 0;  ///< 0: the whole calibration split
   std::int64_t synthetic_samples = 8;
   std::uint64_t seed = 1;
+  bool bisect = false;  ///< how much each fused instance moves the result
   bool resume = false;
   bool strict = false;
   bool quiet = false;

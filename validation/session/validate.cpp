@@ -8,13 +8,15 @@
 
 #include "runtime/file.h"
 #include "runtime/json_fields.h"
-#include "runtime/npy.h"
+#include "validation/bisect/bisect.h"
 #include "validation/certificate/alignment_map.h"
 #include "validation/certificate/certify.h"
+#include "validation/certificate/input_types.h"
 #include "validation/gates.h"
 #include "validation/report/exporter.h"
 #include "validation/session/accuracy.h"
 #include "validation/session/baseline.h"
+#include "validation/session/data.h"
 #include "validation/session/forms.h"
 #include "validation/session/loss_causes.h"
 #include "validation/session/machine.h"
@@ -27,30 +29,6 @@ namespace fs = std::filesystem;
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// The single sample given with --input.
-class GivenInputs : public Dataset {
- public:
-  explicit GivenInputs(const std::map<std::string, fs::path>& files) {
-    std::string bytes;
-    for (const auto& [name, file] : files) {
-      inputs_[name] = read_npy(file);
-      bytes += name + sha256_of_file(file);
-    }
-    info_ = {.source = "--input", .digest = sha256(bytes), .batch = 1};
-  }
-  std::int64_t size() const override { return 1; }
-  Sample load(std::int64_t) const override { return {.id = "input", .inputs = inputs_}; }
-
- private:
-  Feeds inputs_;
-};
-
-DatasetPtr open_data(const ValidateOptions& o, const Graph& g) {
-  if (!o.inputs.empty()) return std::make_unique<GivenInputs>(o.inputs);
-  if (!o.data.empty()) return open_dataset(o.data, o.split, g);
-  return synthetic_dataset(g, o.shapes, o.limit > 0 ? o.limit : o.synthetic_samples, o.seed);
-}
 
 std::string task_output(const Graph& g, const TaskSpec& task) {
   if (g.outputs().empty()) throw Error({.what = "the model has no output"});
@@ -86,18 +64,6 @@ Json data_json(const ValidateOptions& o, const Dataset& data, std::int64_t count
   return d;
 }
 
-std::vector<Feeds> first_samples(const Dataset& data, std::int64_t n) {
-  std::vector<Feeds> list;
-  for (std::int64_t i = 0; i < std::min(n, data.size()); ++i) list.push_back(data.load(i).inputs);
-  return list;
-}
-
-std::map<std::string, Shape> shapes_of(const Feeds& feeds) {
-  std::map<std::string, Shape> shapes;
-  for (const auto& [name, t] : feeds) shapes[name] = t.shape();
-  return shapes;
-}
-
 std::vector<LayerLoss> study_layers(const Forms& forms, const Dataset& data,
                                     const ValidateOptions& o, const Progress& progress) {
   if (!forms.lowered) return {};
@@ -116,6 +82,28 @@ Json fusion_savings(const Forms& forms, const Dataset& data) {
   auto unfused = kernels::Program::compile(forms.original, shapes_of(feeds));
   auto fused = kernels::Program::compile(forms.fused, shapes_of(feeds));
   return fusion_times_json(unfused, fused, forms.log, feeds, 11);
+}
+
+/// The certificates, also in the report; with --bisect what each instance moves.
+CertifyResult judge_fusions(Json& report, const Forms& forms, const std::vector<Feeds>& samples,
+                            const ValidateOptions& o, const Progress& progress) {
+  progress("judging fusions", 0, 0);
+  const CertifyOptions options{
+      .samples = samples,
+      .seed = o.seed,
+      .map = o.map.empty() ? std::map<std::string, std::string>{} : read_alignment_map(o.map)};
+  const Comparison both = compare_graphs(forms.original, forms.fused,
+                                         forms.fused_given ? nullptr : &forms.log, options);
+  CertifyResult certified = certify(both, options);
+  report["fusions"] = Json::array();
+  for (const FusionCertificate& c : certified.fusions) report["fusions"].push_back(to_json(c));
+  if (!o.bisect) return certified;
+  const auto runs = bisect(both, certified.fusions,
+                           {.samples = samples, .progress = [&](std::int64_t i, std::int64_t n) {
+                              progress("bisecting fusions", i, n);
+                            }});
+  report["bisection"] = to_json(runs, static_cast<std::int64_t>(samples.size()));
+  return certified;
 }
 
 Json coverage_part(const CertifyResult& certified, const ValidateOptions& o, std::int64_t count,
@@ -200,14 +188,7 @@ ValidateResult validate(const ValidateOptions& o, const Progress& progress) {
   report["model"] = model_json(o, forms.original);
   report["data"] = data_json(o, *data, count, batch);
 
-  progress("judging fusions", 0, 0);
-  const CertifyResult certified = certify(
-      forms.original, forms.fused, forms.fused_given ? nullptr : &forms.log,
-      {.samples = first_samples(*data, o.certify_samples),
-       .seed = o.seed,
-       .map = o.map.empty() ? std::map<std::string, std::string>{} : read_alignment_map(o.map)});
-  report["fusions"] = Json::array();
-  for (const FusionCertificate& c : certified.fusions) report["fusions"].push_back(to_json(c));
+  const CertifyResult certified = judge_fusions(report, forms, first_samples(*data, o.certify_samples), o, progress);
   report["declined"] = declined_json(forms.log);
   report["quantization"] = quantization_json(forms, o, study_layers(forms, *data, o, progress));
   // Each layer is evaluated once per cause, in float64: a few samples tell the shares.

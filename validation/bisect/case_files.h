@@ -1,0 +1,26 @@
+// A failing case as files that can be attached to a bug report.
+#pragma once
+
+#include <filesystem>
+
+#include "validation/bisect/shrink.h"
+
+namespace assay {
+
+/// What the README tells of where the case comes from.
+struct CaseOrigin {
+  std::string model, model_sha256;
+  std::string fused;  ///< file of another tool; empty: Assay's own
+  std::string fused_sha256;
+  std::string output;  ///< value of the model that the failing instance computes
+  std::uint64_t seed = 1;
+};
+
+/// Writes original.onnx, fused.onnx, one .npy per input and README.md with the verdict, the witness
+/// and the command that shows it again. The folder appears as a whole.
+void write_case(const Shrunk& s, const CaseOrigin& origin, const std::filesystem::path& folder);
+
+/// The command of the README, to be run in the folder.
+std::string reproduction(const Shrunk& s, std::uint64_t seed);
+
+}  // namespace assay

@@ -1,0 +1,77 @@
+#include "validation/bisect/failing_case.h"
+
+#include <nlohmann/json.hpp>
+
+#include "validation/bisect/partial_run.h"
+#include "validation/certificate/input_types.h"
+
+namespace assay {
+namespace {
+
+bool reads(const Graph& g, const std::string& input) {
+  const auto v = g.find_value(input);
+  return v && g.use_count(*v) > 0;
+}
+
+/// `g` with exactly these inputs, and the types of all values as they come out.
+Graph with_inputs(const Graph& g, const Feeds& feeds) {
+  Graph own = g;
+  std::vector<ValueId> inputs;
+  for (const auto& [name, t] : feeds) {
+    const auto v = own.find_value(name);
+    inputs.push_back(v ? *v : own.add_input(name, {}));
+  }
+  own.set_inputs(inputs);
+  own.remove_dead();
+  own = with_input_types(own, feeds);
+  for (const auto& [name, t] : all_values(own, feeds, run_canonical())) {
+    ValueType type{t.dtype(), std::vector<Dim>{}};
+    for (const std::int64_t d : t.shape().dims()) type.dims->push_back({.size = d});
+    own.set_type(*own.find_value(name), std::move(type));
+  }
+  return own;
+}
+
+}  // namespace
+
+std::string kind_of(const FusionCertificate& c) {
+  return c.reason.substr(0, std::min(c.reason.find(" ("), c.reason.find(':')));
+}
+
+std::int64_t node_count(const FailingCase& c) {
+  return c.original.node_count() + c.fused.node_count();
+}
+
+FailingCase settled(FailingCase c) {
+  std::erase_if(c.feeds, [&](const auto& feed) {
+    return !reads(c.original, feed.first) && !reads(c.fused, feed.first);
+  });
+  c.original = with_inputs(c.original, c.feeds);
+  c.fused = with_inputs(c.fused, c.feeds);
+  return c;
+}
+
+std::optional<Shown> show(const FailingCase& c, const Failure& failure, std::uint64_t seed) {
+  const CertifyOptions options{.samples = {c.feeds}, .kernels = false, .seed = seed};
+  try {
+    const Comparison both =
+        compare_graphs(c.original, c.fused, c.log ? &*c.log : nullptr, options);
+    const CertifyResult result = certify(both, options);
+    for (std::size_t i = 0; i < result.fusions.size(); ++i) {
+      const FusionCertificate& f = result.fusions[i];
+      const bool clearer = kind_of(f) == "constant outside its budget";
+      if (f.verdict != failure.verdict || (kind_of(f) != failure.kind && !clearer)) continue;
+      const Region& r = both.alignment.regions[i];
+      return Shown{f,
+                   {.original = r.original,
+                    .fused = r.fused,
+                    .feeds = region_feeds(both, {c.feeds})[i][0],
+                    .log = c.log}};
+    }
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+}  // namespace assay
