@@ -49,8 +49,8 @@ class Bisection {
       only[i] = true;
       rest[i] = false;
       InstanceEffect& e = result.instances[i];
-      e.one_only.merge(differ(
-          original, before, run_behind(with_instances(c_, only), output, before, run_)));
+      e.one_only.merge(
+          differ(original, before, run_behind(with_instances(c_, only), output, before, run_)));
       e.left_out.merge(
           differ(original, before, run_behind(with_instances(c_, rest), output, after, run_)));
       step();
@@ -106,8 +106,8 @@ std::vector<BisectionRun> bisect(const Comparison& c,
   std::vector<std::pair<std::string, RunGraph>> evaluations{{"f32", run_canonical()}};
   if (options.kernels) evaluations.emplace_back("onednn", run_kernels());
   std::vector<BisectionRun> runs;
-  const auto total = static_cast<std::int64_t>(evaluations.size() * options.samples.size() *
-                                               certificates.size());
+  const auto total =
+      static_cast<std::int64_t>(evaluations.size() * options.samples.size() * certificates.size());
   std::int64_t done = 0;
   const auto step = [&] {
     if (options.progress) options.progress(++done, total);
@@ -115,8 +115,11 @@ std::vector<BisectionRun> bisect(const Comparison& c,
   for (const auto& [name, run] : evaluations) {
     BisectionRun result{.evaluation = name};
     for (const FusionCertificate& f : certificates)
-      result.instances.push_back(
-          {.output = f.output, .rule = f.rule, .verdict = f.verdict, .one_only = {}, .left_out = {}});
+      result.instances.push_back({.output = f.output,
+                                  .rule = f.rule,
+                                  .verdict = f.verdict,
+                                  .one_only = {},
+                                  .left_out = {}});
     const Bisection bisection(c, run);
     try {
       for (const Feeds& feeds : options.samples) bisection.sample(feeds, result, step);
@@ -130,12 +133,13 @@ std::vector<BisectionRun> bisect(const Comparison& c,
 }
 
 Json to_json(const std::vector<BisectionRun>& runs, std::int64_t samples) {
-  Json j{{"samples", samples},
-         {"note",
-          "one-only: the original with this instance alone fused; leave-one-out: everything fused "
-          "but this instance; both against the original, over all outputs. Shares are of the summed "
-          "squares of the one-only differences."},
-         {"runs", Json::array()}};
+  Json j{
+      {"samples", samples},
+      {"note",
+       "one-only: the original with this instance alone fused; leave-one-out: everything fused "
+       "but this instance; both against the original, over all outputs. Shares are of the summed "
+       "squares of the one-only differences."},
+      {"runs", Json::array()}};
   for (const BisectionRun& r : runs) j["runs"].push_back(run_json(r));
   return j;
 }

@@ -42,16 +42,18 @@ std::string readme(const Shrunk& s, const CaseOrigin& o) {
   const FusionCertificate& c = s.certificate;
   std::string text = fmt::format("# {} at `{}`\n\n{}\n\n", c.verdict, o.output, c.reason);
   text += fmt::format("Model {} (sha256 {}), {}.\n\n", o.model, o.model_sha256,
-                      o.fused.empty() ? "fused by Assay with " + c.rule
-                                      : fmt::format("fused graph {} (sha256 {})", o.fused,
-                                                    o.fused_sha256));
+                      o.fused.empty()
+                          ? "fused by Assay with " + c.rule
+                          : fmt::format("fused graph {} (sha256 {})", o.fused, o.fused_sha256));
   text += fmt::format(
       "| file | nodes |\n|---|---|\n| original.onnx | {} |\n| fused.onnx | {} |\n\n{}\n",
       node_list(s.smallest.original), node_list(s.smallest.fused), inputs_table(s.smallest.feeds));
   text += "Run here:\n```sh\n" + reproduction(s, o.seed) + "\n```\n";
   text += fmt::format("It says {} in `out/report.json`", c.verdict);
-  if (c.witness.is_object()) text += ", with a witness like this one:\n```\n" + c.witness.dump() + "\n```\n";
-  else text += ".\n";
+  if (c.witness.is_object())
+    text += ", with a witness like this one:\n```\n" + c.witness.dump() + "\n```\n";
+  else
+    text += ".\n";
   if (!o.fused.empty())
     text +=
         "\nOperators of other tools' own domains are written as the standard ones that they stand "

@@ -32,10 +32,24 @@ Graph with_inputs(const Graph& g, const Feeds& feeds) {
   return own;
 }
 
+/// A constant outside its budget needs no input to show it.
+bool fails_so(const FusionCertificate& c, const Failure& failure) {
+  if (c.verdict != failure.verdict) return false;
+  if (kind_of(c) == "constant outside its budget") return true;
+  return kind_of(c) == failure.kind &&
+         (!failure.on_input || (c.witness.is_object() && !c.witness.contains("inputs")));
+}
+
 }  // namespace
 
 std::string kind_of(const FusionCertificate& c) {
   return c.reason.substr(0, std::min(c.reason.find(" ("), c.reason.find(':')));
+}
+
+Failure failure_of(const FusionCertificate& c) {
+  return {.verdict = c.verdict,
+          .kind = kind_of(c),
+          .on_input = c.witness.is_object() && !c.witness.contains("inputs")};
 }
 
 std::int64_t node_count(const FailingCase& c) {
@@ -54,13 +68,11 @@ FailingCase settled(FailingCase c) {
 std::optional<Shown> show(const FailingCase& c, const Failure& failure, std::uint64_t seed) {
   const CertifyOptions options{.samples = {c.feeds}, .kernels = false, .seed = seed};
   try {
-    const Comparison both =
-        compare_graphs(c.original, c.fused, c.log ? &*c.log : nullptr, options);
+    const Comparison both = compare_graphs(c.original, c.fused, c.log ? &*c.log : nullptr, options);
     const CertifyResult result = certify(both, options);
     for (std::size_t i = 0; i < result.fusions.size(); ++i) {
       const FusionCertificate& f = result.fusions[i];
-      const bool clearer = kind_of(f) == "constant outside its budget";
-      if (f.verdict != failure.verdict || (kind_of(f) != failure.kind && !clearer)) continue;
+      if (!fails_so(f, failure)) continue;
       const Region& r = both.alignment.regions[i];
       return Shown{f,
                    {.original = r.original,

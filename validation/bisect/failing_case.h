@@ -10,15 +10,20 @@ namespace assay {
 
 struct FailingCase {
   Graph original, fused;
-  Feeds feeds;                           ///< of both graphs
-  std::optional<RewriteLog> log = {};    ///< set: the fused graph is Assay's own
+  Feeds feeds;                         ///< of both graphs
+  std::optional<RewriteLog> log = {};  ///< set: the fused graph is Assay's own
 };
 
 /// What has to stay while a case gets smaller.
 struct Failure {
   std::string verdict;  ///< E5, E4 or U
   std::string kind;     ///< kind_of(certificate)
+  /// The case's own input shows it: hostile inputs do not count. A cut case takes inputs that the
+  /// network never has, and may fail on them for another reason.
+  bool on_input = false;
 };
+
+Failure failure_of(const FusionCertificate& c);
 
 /// The part of a reason that does not depend on sizes and names: "constant outside its budget".
 std::string kind_of(const FusionCertificate& c);

@@ -158,8 +158,8 @@ Tensor window_of(const Tensor& t, std::int64_t axis, const Window& w) {
   Tensor part(t.dtype(), Shape(dims));
   auto to = part.mutable_raw().begin();
   for (std::int64_t at = w.begin * inner; at < t.bytes(); at += row) {
-    const auto from = t.raw().subspan(static_cast<std::size_t>(at),
-                                      static_cast<std::size_t>(w.size * inner));
+    const auto from =
+        t.raw().subspan(static_cast<std::size_t>(at), static_cast<std::size_t>(w.size * inner));
     to = std::copy(from.begin(), from.end(), to);
   }
   return part;

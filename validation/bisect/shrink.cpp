@@ -19,9 +19,7 @@ class Shrinker {
     if (!accept(start)) return std::nullopt;
     for (bool smaller = true; smaller;) {
       smaller = take_region();
-      for (std::int64_t axis = 0; axis < most_axes; ++axis) {
-        if (axis != 1) smaller = narrow_axis(axis) || smaller;
-      }
+      for (std::int64_t axis = 0; axis < most_axes; ++axis) smaller = narrow_axis(axis) || smaller;
       for (const ChannelSide side : {ChannelSide::outputs, ChannelSide::inputs})
         smaller = narrow_channels(side) || smaller;
       smaller = cut() || smaller;
@@ -35,7 +33,6 @@ class Shrinker {
   bool accept(const FailingCase& c) {
     if (trials_ >= options_.trials) return false;
     ++trials_;
-    if (options_.progress) options_.progress(trials_);
     std::optional<FailingCase> whole;
     try {
       whole = settled(c);
@@ -62,7 +59,8 @@ class Shrinker {
       if (size < 1 || size >= n || (!list.empty() && size <= list.back().size)) continue;
       std::vector<std::int64_t> begins{0, (n - size) / 2, n - size};
       if (witness >= 0 && witness < n)
-        begins.insert(begins.begin(), std::min(std::max<std::int64_t>(witness - size / 2, 0), n - size));
+        begins.insert(begins.begin(),
+                      std::min(std::max<std::int64_t>(witness - size / 2, 0), n - size));
       for (const std::int64_t begin : begins) list.push_back({begin, size});
     }
     return list;
@@ -88,9 +86,8 @@ class Shrinker {
 
   bool narrow_channels(ChannelSide side) {
     bool any = false;
-    while (narrow(channel_count(best_.smallest, side), witness_channel(side), [&](const Window& w) {
-      return with_channel_window(best_.smallest, side, w);
-    }))
+    while (narrow(channel_count(best_.smallest, side), witness_channel(side),
+                  [&](const Window& w) { return with_channel_window(best_.smallest, side, w); }))
       any = true;
     return any;
   }

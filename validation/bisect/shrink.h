@@ -1,16 +1,13 @@
 // The smallest case that still fails (delta debugging).
 #pragma once
 
-#include <functional>
-
 #include "validation/bisect/failing_case.h"
 
 namespace assay {
 
 struct ShrinkOptions {
-  std::uint64_t seed = 1;       ///< of hostile inputs
-  std::int64_t trials = 300;    ///< cases judged at most
-  std::function<void(std::int64_t trials)> progress = {};
+  std::uint64_t seed = 1;     ///< of hostile inputs
+  std::int64_t trials = 300;  ///< cases judged at most
 };
 
 struct Shrunk {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "validation/certificate/bitwise.h"
 #include "validation/certificate/canonical.h"
 #include "validation/certificate/expand.h"
 #include "validation/certificate/operators.h"
@@ -241,7 +242,8 @@ class Prover {
 Equivalence prove_equal(const Graph& original, const Graph& fused, RegionShapes run,
                         const Budget& budget) {
   const auto comparable = [&](const Graph& g) {
-    return canonical(expand_composites(plainly_spelled(g, run.shapes), run.shapes), run.shapes);
+    const Graph plain = merge_twins(plainly_spelled(g, run.shapes));
+    return canonical(expand_composites(plain, run.shapes), run.shapes);
   };
   const Graph o = comparable(original);
   const Graph f = comparable(fused);

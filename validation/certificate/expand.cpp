@@ -29,6 +29,15 @@ class Expander {
     return std::move(g_);
   }
 
+  Graph branches_only() {
+    for (const NodeId n : g_.topological_order()) {
+      const Node node = g_.node(n);
+      if (node.is("Concat")) join_branches(n, node, true);
+    }
+    g_.remove_dead();
+    return std::move(g_);
+  }
+
  private:
   std::int64_t rank_of(ValueId v) const {
     const auto it = shapes_.find(g_.name(v));
@@ -192,7 +201,7 @@ class Expander {
     return all;
   }
 
-  void join_branches(NodeId n, const Node& concat) {
+  void join_branches(NodeId n, const Node& concat, bool same_bits = false) {
     if (concat.attributes.int_or("axis", 0) != 1 || concat.inputs.size() < 2) return;
     const Node* split = nullptr;
     std::vector<const Node*> convs;
@@ -205,8 +214,10 @@ class Expander {
     if (!w.defined() || !b.defined()) return;
     Attributes a = convs[0]->attributes;
     a.set("group", a.int_or("group", 1) * static_cast<std::int64_t>(convs.size()));
-    const bool biased = std::any_of(convs.begin(), convs.end(),
-                                    [](const Node* conv) { return conv->has_input(2); });
+    const auto with_bias = std::count_if(convs.begin(), convs.end(),
+                                         [](const Node* conv) { return conv->has_input(2); });
+    const bool biased = with_bias > 0;
+    if (same_bits && biased && with_bias != std::ssize(convs)) return;
     std::vector<ValueId> in{split->inputs[0],
                             g_.add_initializer(g_.fresh_name(concat.name + "_weights"), w)};
     if (biased) in.push_back(g_.add_initializer(g_.fresh_name(concat.name + "_bias"), b));
@@ -255,6 +266,11 @@ class Expander {
 
 Graph expand_composites(const Graph& g, std::map<std::string, Shape>& shapes) {
   return Expander(g, shapes).run();
+}
+
+Graph join_equal_branches(const Graph& g) {
+  std::map<std::string, Shape> none;
+  return Expander(g, none).branches_only();
 }
 
 }  // namespace assay

@@ -23,4 +23,9 @@ namespace assay {
 /// values are added. A node whose input's shape is not known stays.
 Graph expand_composites(const Graph& g, std::map<std::string, Shape>& shapes);
 
+/// Concat of a Conv per part of a Split, all alike and all with a bias or none, as one Conv with
+/// groups: the same sums. (A zero in the place of a missing bias turns a sum of nothing but -0
+/// into +0.)
+Graph join_equal_branches(const Graph& g);
+
 }  // namespace assay

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "fusion/pipeline.h"
+#include "validation/certificate/bitwise.h"
 #include "validation/certificate/equivalence.h"
 #include "validation/certificate/exact_constants.h"
 #include "validation/certificate/hostile.h"
@@ -15,6 +16,7 @@
 #include "validation/certificate/recipe.h"
 #include "validation/certificate/refold.h"
 #include "validation/certificate/resolution.h"
+#include "validation/certificate/special_values.h"
 #include "validation/certificate/structure.h"
 #include "validation/metric.h"
 
@@ -58,6 +60,7 @@ class Judge {
     } else {
       numbers();
     }
+    special_values();
     if (options_.kernels && c_.verdict != "E5") c_.onednn = check_kernels(r_, feeds_);
     return std::move(c_);
   }
@@ -81,6 +84,10 @@ class Judge {
       set(single ? "E1" : "E0");
       c_.proof = {{"algebra", "the same operators in the same order"},
                   {"rounding", single ? "single" : "staged"}};
+    } else if (same_numbers()) {
+      set("E0");
+      c_.proof = {{"algebra", "the same operators on the same numbers, merged or moved"},
+                  {"rounding", "staged"}};
     } else if (same_moves(r_.original, r_.plain, feeds_[0])) {
       set("E0");
       c_.proof = {{"algebra", "both sides only move elements, and to the same places"}};
@@ -92,6 +99,15 @@ class Judge {
       c_.constants = nullptr;
     }
     proved_ = !c_.labels.empty();
+  }
+
+  /// Spelled in one way (bitwise.h), both sides are the same.
+  bool same_numbers() const {
+    if (rounds_once(r_.fused)) return false;
+    std::map<std::string, Shape> shapes;
+    if (normalizes_behind_moves(r_.original) || normalizes_behind_moves(r_.plain))
+      shapes = value_shapes(r_, feeds_[0]).shapes;
+    return isomorphic(bitwise_form(r_.original, shapes), bitwise_form(r_.plain, shapes));
   }
 
   /// E3: without some of its quantizers the original is the fused function.
@@ -211,6 +227,29 @@ class Judge {
       c_.witness["sample"] = i;
       return set("E5", "the same operators in the same order give other bits");
     }
+  }
+
+  /// NaN and infinities lie outside the domain of E0 to E2: what differs is listed. Signed zeros
+  /// and subnormals lie inside.
+  void special_values() {
+    if (c_.verdict == "E5" || apart_) return;
+    if (!r_.dependent.empty()) {
+      c_.proof["special_values"] = "not run: the inputs depend on each other";
+      return;
+    }
+    const bool bits = c_.verdict == "E0";
+    const Region& r = folded_ ? *folded_ : r_;
+    const SpecialCheck check = check_special_values(bits ? r_ : r, feeds_[0], bits, own_);
+    c_.proof["special_values"] = check.summary;
+    for (const Json& entry : check.domain) c_.domain.push_back(entry);
+    if (!check.same_bits || (proved_ && (check.overflowed || check.exceeds)))
+      c_.witness = check.witness;
+    if (!check.same_bits)
+      set("E5", "the same operators in the same order give other bits on special values");
+    if (proved_ && check.exceeds)
+      set("E5", "the float32 difference exceeds the certified radius on special values");
+    if (proved_ && check.overflowed)
+      set("E4", "finite in the original, not finite in the fused graph");
   }
 
   // ---- on inputs

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "quant/unfuse.h"
+#include "validation/certificate/bitwise.h"
 #include "validation/certificate/structure.h"
 
 namespace assay {
@@ -203,8 +204,13 @@ class Aligner {
              .rule = {}};
     std::set<NodeId> members;
     collect(out, ancestors(*counterpart(out)), members, r.inputs);
+    std::vector<std::string> own_inputs = r.inputs;
     try {
-      r.original = with_defaults_open(original_part(out, r.inputs), out, r.inputs);
+      const Graph whole = original_part(out, r.inputs);
+      describe_nodes(r, whole);
+      const auto merged = r.inputs == own_inputs ? std::nullopt : merged_part(out, own_inputs);
+      if (merged) r.inputs = own_inputs;
+      r.original = with_defaults_open(merged ? *merged : whole, out, r.inputs);
       r.fused = fused_part(out, r.inputs);
     } catch (const Error& e) {
       pending_[f_.value(out).producer] = e.what();
@@ -212,20 +218,37 @@ class Aligner {
     }
     r.plain = unfuse(r.fused);
     if (r.inputs.size() > 1) r.dependent = dependent_inputs(r.inputs);
-    std::set<std::string> values;
-    for (const NodeId n : r.original.topological_order()) {
-      r.nodes.push_back(r.original.node(n).name);
-      for (const ValueId v : r.original.node(n).outputs) {
-        if (v.valid()) values.insert(r.original.name(v));
-      }
-    }
     for (const NodeId n : members) {
       r.fused_nodes.push_back(f_.node(n).name);
       r.fused_ids.push_back(n);
       pending_.erase(n);
     }
-    name_rules(r, values);
     result_.regions.push_back(std::move(r));
+  }
+
+  /// Names of the original's nodes, and the rules that worked on their values.
+  void describe_nodes(Region& r, const Graph& part) const {
+    std::set<std::string> values;
+    for (const NodeId n : part.topological_order()) {
+      r.nodes.push_back(part.node(n).name);
+      for (const ValueId v : part.node(n).outputs) {
+        if (v.valid()) values.insert(part.name(v));
+      }
+    }
+    name_rules(r, values);
+  }
+
+  /// The original's part where of equal operators on equal inputs one does for all, between these
+  /// inputs: a rewrite may have taken one value for the other.
+  std::optional<Graph> merged_part(ValueId out, const std::vector<std::string>& inputs) {
+    if (!merged_) merged_ = merge_twins(o_);
+    const auto there = merged_->find_value(f_.name(out));
+    if (!there || ids(*merged_, inputs).size() != inputs.size()) return std::nullopt;
+    try {
+      return extract(*merged_, ids(*merged_, inputs), {*there});
+    } catch (const Error&) {
+      return std::nullopt;
+    }
   }
 
   void name_rules(Region& r, const std::set<std::string>& values) const {
@@ -240,6 +263,7 @@ class Aligner {
   const Graph& f_;
   const RewriteLog* log_;
   std::set<ValueId> counts_o_, counts_f_;  ///< computed from shapes alone
+  std::optional<Graph> merged_;            ///< of the original; made when asked for
   Alignment result_;
   std::map<NodeId, std::string> pending_;
 };

@@ -81,10 +81,11 @@ void bisection_part(std::string& out, const Json& report) {
       continue;
     }
     const Json whole = run.value("whole", Json::object());
-    out += "All fused: max abs " + cell(whole.value("max_abs", Json())) + ", max ULP " +
-           cell(whole.value("max_ulp", Json())) + ". " + cell(b.value("note", Json())) +
-           "\n\n| share | verdict | rule | output | one-only: max abs | max ULP | all but this: max "
-           "abs | max ULP |\n|---|---|---|---|---|---|---|---|\n";
+    out +=
+        "All fused: max abs " + cell(whole.value("max_abs", Json())) + ", max ULP " +
+        cell(whole.value("max_ulp", Json())) + ". " + cell(b.value("note", Json())) +
+        "\n\n| share | verdict | rule | output | one-only: max abs | max ULP | all but this: max "
+        "abs | max ULP |\n|---|---|---|---|---|---|---|---|\n";
     for (const Json& i : run.value("instances", Json::array())) {
       out += "| " + metric_cell(i.value("share", Json()), "share") + " | " +
              cell(i.value("verdict", Json())) + " | " + cell(i.value("rule", Json())) + " | `" +

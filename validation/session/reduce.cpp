@@ -79,7 +79,8 @@ std::string verdict_counts(const CertifyResult& r) {
 }
 
 std::string nothing_fails(const CertifyResult& r) {
-  std::string text = fmt::format("nothing fails: {} instances ({})\n", r.fusions.size(), verdict_counts(r));
+  std::string text =
+      fmt::format("nothing fails: {} instances ({})\n", r.fusions.size(), verdict_counts(r));
   for (const auto& node : r.coverage["unaligned"])
     text += "not judged: " + node.get<std::string>() + "\n";
   return text;
@@ -89,8 +90,9 @@ std::string nothing_fails(const CertifyResult& r) {
 FailingCase case_of(const Judged& j, std::size_t i) {
   const Region& r = j.both.alignment.regions[i];
   const auto& witness = j.result.fusions[i].witness;
-  const std::size_t sample =
-      witness.is_object() && !witness.contains("inputs") ? witness.value("sample", std::size_t{0}) : 0;
+  const std::size_t sample = witness.is_object() && !witness.contains("inputs")
+                                 ? witness.value("sample", std::size_t{0})
+                                 : 0;
   const auto all = region_feeds(j.both, {j.samples.at(sample)});
   return {.original = r.original, .fused = r.fused, .feeds = all[i][0], .log = j.log};
 }
@@ -129,10 +131,8 @@ ValidateResult reduce(const ValidateOptions& o, const std::string& output,
   if (at < 0) return {0, nothing_fails(j.result)};
   const auto i = static_cast<std::size_t>(at);
   const FusionCertificate& c = j.result.fusions[i];
-  const auto s = shrink(case_of(j, i), {c.verdict, kind_of(c)},
-                        {.seed = o.seed, .progress = [&](std::int64_t trial) {
-                           progress("smaller cases judged", trial, 0);
-                         }});
+  progress("making the case smaller", 0, 0);
+  const auto s = shrink(case_of(j, i), failure_of(c), {.seed = o.seed});
   if (!s) {
     throw Error({.what = "the instance fails inside the model, but not by itself",
                  .where = c.output,

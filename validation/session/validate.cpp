@@ -188,7 +188,8 @@ ValidateResult validate(const ValidateOptions& o, const Progress& progress) {
   report["model"] = model_json(o, forms.original);
   report["data"] = data_json(o, *data, count, batch);
 
-  const CertifyResult certified = judge_fusions(report, forms, first_samples(*data, o.certify_samples), o, progress);
+  const CertifyResult certified =
+      judge_fusions(report, forms, first_samples(*data, o.certify_samples), o, progress);
   report["declined"] = declined_json(forms.log);
   report["quantization"] = quantization_json(forms, o, study_layers(forms, *data, o, progress));
   // Each layer is evaluated once per cause, in float64: a few samples tell the shares.
