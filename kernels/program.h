@@ -21,9 +21,9 @@
 namespace assay::kernels {
 
 struct ProgramOptions {
-  int threads = 0;      ///< 0: what OpenMP offers
-  bool tune = false;    ///< choose kernels by timing them inside the running program
-  int tune_rounds = 9;  ///< timed runs per variant; the median counts
+  int threads = 0;       ///< 0: what OpenMP offers
+  bool tune = false;     ///< choose kernels by timing them inside the running program
+  int tune_rounds = 12;  ///< timed runs per variant; the lower quartile counts
   /// Elementwise nodes that follow each other run as one step: the same bits, fewer passes over
   /// memory. Values inside a chain cannot be tapped.
   bool fuse_chains = false;

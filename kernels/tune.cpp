@@ -1,8 +1,10 @@
 // Choosing between variants of the same result by timing them inside the running program.
 //
 // In round k every step runs its variant k (or its last), so neighbours and caches are those of the
-// real run; the median of each step's own times decides. The choice is kept in a JSON file: {"<isa>
-// t<threads> <step signature>": "<implementation>"}.
+// real run; the lower quartile of each step's own times decides, since whatever else the machine
+// does only adds to a time. The fastest of many is partly the luckiest: every choice other than the
+// default is then timed against the default once more, in turn, and dropped unless it wins again.
+// The choice is kept in a JSON file: {"<isa> t<threads> <step signature>": "<implementation>"}.
 #include <algorithm>
 #include <cstring>
 #include <fstream>
@@ -60,10 +62,10 @@ Tensor filling(const Slot& slot) {
   return t;
 }
 
-double median(std::vector<double> v) {
-  const auto middle = v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2);
-  std::nth_element(v.begin(), middle, v.end());
-  return *middle;
+double lower_quartile(std::vector<double> v) {
+  const auto at = v.begin() + static_cast<std::ptrdiff_t>(v.size() / 4);
+  std::nth_element(v.begin(), at, v.end());
+  return *at;
 }
 
 bool take_from_cache(const nlohmann::json& cache, const std::string& key, const Names& names,
@@ -76,44 +78,65 @@ bool take_from_cache(const nlohmann::json& cache, const std::string& key, const 
   return true;
 }
 
-/// times[step][variant] = seconds of each round.
+/// A variant of every step.
+using Choice = std::vector<std::size_t>;
+/// times[step][k] = seconds of each round under the k-th choice.
 using Times = std::vector<std::vector<std::vector<double>>>;
 
-Times time_variants(Program& program, Program::Impl& impl, const std::vector<Names>& names) {
-  std::size_t most = 1;
-  Times times(names.size());
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    most = std::max(most, names[i].size());
-    times[i].resize(names[i].size());
-  }
+/// Runs the choices in turn, `rounds` times after one that warms up.
+Times time_choices(Program& program, Program::Impl& impl, const std::vector<Choice>& choices,
+                   int rounds) {
+  Times times(impl.steps.size(), std::vector<std::vector<double>>(choices.size()));
   std::vector<double> seconds;
-  for (int round = 0; round <= impl.options.tune_rounds; ++round) {
-    for (std::size_t k = 0; k < most; ++k) {
-      for (std::size_t i = 0; i < names.size(); ++i) {
-        impl.steps[i].kernel->select(std::min(k, names[i].size() - 1));
-      }
+  for (int round = 0; round <= rounds; ++round) {
+    for (std::size_t k = 0; k < choices.size(); ++k) {
+      for (std::size_t i = 0; i < impl.steps.size(); ++i)
+        impl.steps[i].kernel->select(choices[k][i]);
       program.execute_timed(seconds);
-      if (round == 0) continue;  // the first round warms up
-      for (std::size_t i = 0; i < names.size(); ++i) {
-        times[i][std::min(k, names[i].size() - 1)].push_back(seconds[i]);
-      }
+      if (round == 0) continue;
+      for (std::size_t i = 0; i < impl.steps.size(); ++i) times[i][k].push_back(seconds[i]);
     }
   }
   return times;
 }
 
-std::size_t best(const std::vector<std::vector<double>>& variants) {
+/// The k-th choice takes variant k of every step, or its last.
+std::vector<Choice> all_variants(const std::vector<Names>& names) {
+  std::size_t most = 1;
+  for (const Names& n : names) most = std::max(most, n.size());
+  std::vector<Choice> choices(most);
+  for (std::size_t k = 0; k < most; ++k) {
+    for (const Names& n : names) choices[k].push_back(std::min(k, n.size() - 1));
+  }
+  return choices;
+}
+
+/// Of the first `count` entries.
+std::size_t fastest(const std::vector<std::vector<double>>& variants, std::size_t count) {
   std::size_t found = 0;
-  double least = median(variants[0]);
-  for (std::size_t k = 1; k < variants.size(); ++k) {
+  double least = lower_quartile(variants[0]);
+  for (std::size_t k = 1; k < count; ++k) {
     // A challenger must win by more than timer noise, so that repeated tunings agree.
-    const double t = median(variants[k]);
+    const double t = lower_quartile(variants[k]);
     if (t < 0.97 * least) {
       least = t;
       found = k;
     }
   }
   return found;
+}
+
+Choice choose_variants(Program& program, Program::Impl& impl, const std::vector<Names>& names) {
+  const int rounds = impl.options.tune_rounds;
+  const Times trial = time_choices(program, impl, all_variants(names), rounds);
+  const Choice defaults(names.size(), 0);
+  Choice chosen = defaults;
+  for (std::size_t i = 0; i < names.size(); ++i) chosen[i] = fastest(trial[i], names[i].size());
+  const Times again = time_choices(program, impl, {defaults, chosen}, rounds);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (!(lower_quartile(again[i][1]) < lower_quartile(again[i][0]))) chosen[i] = 0;
+  }
+  return chosen;
 }
 
 }  // namespace
@@ -134,11 +157,10 @@ void tune_program(Program& program, Program::Impl& impl) {
     for (const auto& [name, s] : impl.inputs)
       feeds[name] = filling(impl.storages[static_cast<std::size_t>(s)].slot);
     impl.bind_inputs(feeds);
-    const Times times = time_variants(program, impl, names);
+    const Choice chosen = choose_variants(program, impl, names);
     for (std::size_t i = 0; i < names.size(); ++i) {
-      const std::size_t k = best(times[i]);
-      impl.steps[i].kernel->select(k);
-      if (names[i].size() > 1) cache[signature(impl, impl.steps[i])] = names[i][k];
+      impl.steps[i].kernel->select(chosen[i]);
+      if (names[i].size() > 1) cache[signature(impl, impl.steps[i])] = names[i][chosen[i]];
     }
     write_cache(impl.options.tune_cache, cache);
   }

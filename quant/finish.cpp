@@ -1,7 +1,11 @@
 #include "quant/finish.h"
 
+#include <array>
 #include <limits>
+#include <mutex>
+#include <span>
 
+#include "runtime/numeric/block_map.h"
 #include "runtime/numeric/parallel.h"
 #include "runtime/ops/support/run_op.h"
 
@@ -10,11 +14,28 @@ namespace {
 
 constexpr std::int64_t grain = 1 << 14;
 
+/// y[i] = f(x[i]) on all threads.
+template <class X, class Y, class F>
+void map_all(std::span<const X> x, std::span<Y> y, const F& f) {
+  parallel_for(0, static_cast<std::int64_t>(y.size()), grain,
+               [&](std::int64_t first, std::int64_t last) {
+                 map_block(x.data() + first, y.data() + first, last - first, f);
+               });
+}
+
+/// y[i] = f(a[i], b[i]) on all threads.
+template <class A, class B, class Y, class F>
+void map_all(std::span<const A> a, std::span<const B> b, std::span<Y> y, const F& f) {
+  parallel_for(0, static_cast<std::int64_t>(y.size()), grain,
+               [&](std::int64_t first, std::int64_t last) {
+                 map_block(a.data() + first, b.data() + first, y.data() + first, last - first, f);
+               });
+}
+
 template <class F>
-void each_element(std::int64_t n, F&& f) {
-  parallel_for(0, n, grain, [&](std::int64_t first, std::int64_t last) {
-    for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(last); ++i) f(i);
-  });
+void change_all(Tensor& t, const F& f) {
+  const auto v = t.mutable_data<float>();
+  map_all(std::span<const float>(v), v, f);
 }
 
 /// f(span of codes) with the element type.
@@ -28,13 +49,13 @@ void with_codes(const Tensor& t, F&& f) {
                .kind = ErrorKind::unsupported});
 }
 
+/// codes[i] = code_at(x[i]), an int32 within the type's range.
 template <class F>
-Tensor make_codes(DType t, const Shape& shape, F&& code_at) {
-  Tensor out(t, shape);
-  const auto fill = [&](auto span) {
-    each_element(out.numel(), [&](std::size_t i) {
-      span[i] = static_cast<typename decltype(span)::value_type>(code_at(i));
-    });
+Tensor make_codes(DType t, const Tensor& x, const F& code_at) {
+  Tensor out(t, x.shape());
+  const auto fill = [&](auto codes) {
+    using Code = typename decltype(codes)::value_type;
+    map_all(x.data<float>(), codes, [code_at](float v) { return static_cast<Code>(code_at(v)); });
   };
   if (t == DType::uint8)
     fill(out.mutable_data<std::uint8_t>());
@@ -70,6 +91,21 @@ void count_value(double v, std::int64_t zero_point, CodeRange range, IntegerCoun
   counts.near_ties += distance < near_tie;
 }
 
+/// count_value over value_at(x[i]), the zero point not yet added.
+template <class F>
+void count_values(std::span<const float> x, std::int64_t zero_point, CodeRange range,
+                  IntegerCounts& counts, const F& value_at) {
+  std::mutex mutex;
+  parallel_for(
+      0, static_cast<std::int64_t>(x.size()), grain, [&](std::int64_t first, std::int64_t last) {
+        IntegerCounts part;
+        for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(last); ++i)
+          count_value(value_at(x[i]), zero_point, range, part);
+        const std::lock_guard lock(mutex);
+        counts += part;
+      });
+}
+
 // ---- the dequantized family
 
 Tensor mid_by_nodes(const IntegerForm& form, const Tensor& v) {
@@ -77,9 +113,9 @@ Tensor mid_by_nodes(const IntegerForm& form, const Tensor& v) {
 }
 
 void add_in_place(Tensor& v, const Tensor& d) {
-  const auto a = v.mutable_data<float>();
-  const auto b = d.data<float>();
-  each_element(v.numel(), [&](std::size_t i) { a[i] = a[i] + b[i]; });
+  const auto sum = v.mutable_data<float>();
+  map_all(std::span<const float>(sum), d.data<float>(), sum,
+          [](float a, float b) { return a + b; });
 }
 
 Tensor finish_by_nodes(const IntegerForm& form, Tensor v, const Tensor& residual,
@@ -101,32 +137,39 @@ float mid_by_post_ops(float v, const QuantParams& m) {
   return std::fma(q, m.scale, -zero * m.scale);
 }
 
-float add_residual(float v, float d, const IntegerForm& form) {
-  const float scale = form.residual->scale;
+float add_residual(float v, float d, float scale, bool fused) {
   if (scale == 1) return v + d;
-  if (form.profile.fma && form.quantized()) return std::fma(d, scale, v);
+  if (fused) return std::fma(d, scale, v);
   const float product = d * scale;
   return v + product;
 }
 
-float activate(float v, const IntegerActivation& a) {
-  if (a.type == "Relu") return v > 0 ? v : 0.0F;
-  if (a.type == "LeakyRelu") return v > 0 ? v : a.alpha * v;
+/// use(f) with the activation as a function of a float.
+template <class Use>
+void with_activation(const IntegerActivation& a, const Use& use) {
+  if (a.type == "Relu") return use([](float v) { return v > 0 ? v : 0.0F; });
+  if (a.type == "LeakyRelu")
+    return use([alpha = a.alpha](float v) { return v > 0 ? v : alpha * v; });
   if (a.type == "Clip") {
-    if (a.min) v = std::max(v, *a.min);
-    if (a.max) v = std::min(v, *a.max);
-    return v;
+    constexpr float all = std::numeric_limits<float>::infinity();
+    return use([low = a.min.value_or(-all), high = a.max.value_or(all)](float v) {
+      return std::min(std::max(v, low), high);
+    });
   }
   if (a.type == "HardSwish") {
-    constexpr float sixth = 1.0F / 6;
-    const float scaled = v * sixth;
-    return v * std::clamp(scaled + 0.5F, 0.0F, 1.0F);
+    return use([](float v) {
+      constexpr float sixth = 1.0F / 6;
+      const float scaled = v * sixth;
+      return v * std::clamp(scaled + 0.5F, 0.0F, 1.0F);
+    });
   }
   if (a.type == "HardSigmoid") {
-    const float scaled = v * a.alpha;
-    return std::clamp(scaled + a.beta, 0.0F, 1.0F);
+    return use([alpha = a.alpha, beta = a.beta](float v) {
+      const float scaled = v * alpha;
+      return std::clamp(scaled + beta, 0.0F, 1.0F);
+    });
   }
-  return v;
+  use([](float v) { return v; });
 }
 
 void check_activation(const IntegerForm& form) {
@@ -139,14 +182,16 @@ void check_activation(const IntegerForm& form) {
 
 Tensor finish_by_post_ops(const IntegerForm& form, Tensor v, const Tensor& residual,
                           IntegerCounts* counts) {
-  const auto x = v.mutable_data<float>();
-  if (form.mid)
-    each_element(v.numel(), [&](std::size_t i) { x[i] = mid_by_post_ops(x[i], *form.mid); });
+  if (form.mid) change_all(v, [m = *form.mid](float x) { return mid_by_post_ops(x, m); });
   if (form.residual) {
-    with_codes(residual, [&](auto r) {
-      each_element(v.numel(), [&](std::size_t i) {
-        x[i] = add_residual(
-            x[i], static_cast<float>(std::int64_t{r[i]} - form.residual->zero_point), form);
+    with_codes(residual, [&](auto codes) {
+      using Code = typename decltype(codes)::value_type;
+      const auto x = v.mutable_data<float>();
+      const auto zero = static_cast<std::int32_t>(form.residual->zero_point);
+      const float scale = form.residual->scale;
+      const bool fused = form.profile.fma && form.quantized();
+      map_all(std::span<const float>(x), codes, x, [=](float value, Code r) {
+        return add_residual(value, static_cast<float>(std::int32_t{r} - zero), scale, fused);
       });
     });
   }
@@ -171,26 +216,37 @@ Tensor apply_activation(const IntegerActivation& activation, const Tensor& x) {
 Tensor dequantize_codes(const Tensor& codes, const QuantParams& p) {
   Tensor out(DType::float32, codes.shape());
   const auto y = out.mutable_data<float>();
-  float table[256];
+  std::array<float, 256> table;
   const std::int64_t lowest = code_range(codes.dtype()).lo;
   for (std::int64_t k = 0; k < 256; ++k)
-    table[k] = dequantize_value(k + lowest, p.zero_point, p.scale);
+    table[static_cast<std::size_t>(k)] = dequantize_value(k + lowest, p.zero_point, p.scale);
   with_codes(codes, [&](auto q) {
-    each_element(codes.numel(), [&](std::size_t i) { y[i] = table[std::int64_t{q[i]} - lowest]; });
+    map_all(q, y, [&table, lowest](auto code) {
+      return table[static_cast<std::size_t>(std::int64_t{code} - lowest)];
+    });
   });
   return out;
 }
 
 Tensor quantize_codes(const Tensor& x, const QuantParams& p, Quotient division,
                       IntegerCounts* counts) {
-  const auto v = x.data<float>();
-  const CodeRange range = p.range();
-  const auto at = [&](std::size_t i) { return quotient(v[i], p.scale, division); };
-  if (counts != nullptr) {
-    for (std::size_t i = 0; i < v.size(); ++i) count_value(at(i), p.zero_point, range, *counts);
+  const SmallCodes code_of_value(p.zero_point, p.range());
+  const auto codes = [&](auto value_at) {
+    if (counts != nullptr)
+      count_values(x.data<float>(), p.zero_point, p.range(), *counts, value_at);
+    return make_codes(p.dtype, x, [=](float v) { return code_of_value(value_at(v)); });
+  };
+  // Each reading of the quotient is a loop of its own.
+  const double scale = p.scale;
+  switch (division) {
+    case Quotient::exact:
+      return codes([scale](float v) { return quotient(v, scale, Quotient::exact); });
+    case Quotient::float32:
+      return codes([scale](float v) { return quotient(v, scale, Quotient::float32); });
+    case Quotient::reciprocal:
+      return codes([scale](float v) { return quotient(v, scale, Quotient::reciprocal); });
   }
-  return make_codes(p.dtype, x.shape(),
-                    [&](std::size_t i) { return code_of(at(i), p.zero_point, range); });
+  return Tensor();
 }
 
 Tensor finish(const IntegerForm& form, Tensor linear, const Tensor& residual,
@@ -206,23 +262,29 @@ Tensor finish(const IntegerForm& form, Tensor linear, const Tensor& residual,
 
 Tensor finish_float32(const IntegerForm& form, Tensor v, IntegerCounts* counts) {
   check_activation(form);
-  const auto x = v.mutable_data<float>();
-  each_element(v.numel(), [&](std::size_t i) { x[i] = activate(x[i], form.activation); });
-  if (!form.quantized()) return v;
+  if (!form.quantized()) {
+    with_activation(form.activation, [&](auto activate) { change_all(v, activate); });
+    return v;
+  }
   const CodeRange range = form.y.range();
   const auto zero = static_cast<float>(form.y.zero_point);
-  const auto low = static_cast<float>(range.lo), high = static_cast<float>(range.hi);
   const float inverse = 1.0F / form.y.scale;
-  each_element(v.numel(), [&](std::size_t i) {
-    if (form.y.scale != 1) x[i] = x[i] * inverse;
-    if (zero != 0) x[i] = x[i] + zero;
+  const bool scaled = form.y.scale != 1;
+  with_activation(form.activation, [&](auto activate) {
+    change_all(v, [=](float x) {
+      const float active = activate(x);
+      const float code = scaled ? active * inverse : active;
+      return zero != 0 ? code + zero : code;
+    });
   });
   if (counts != nullptr) {
-    for (const float code : x) count_value(static_cast<double>(code), 0, range, *counts);
+    count_values(v.data<float>(), 0, range, *counts,
+                 [](float code) { return static_cast<double>(code); });
   }
-  return make_codes(form.y.dtype, v.shape(), [&](std::size_t i) {
-    const float clamped = std::isnan(x[i]) ? zero : std::min(std::max(x[i], low), high);
-    return round_half_even(static_cast<double>(clamped));
+  // The zero point is in the value already; NaN becomes it all the same.
+  const SmallCodes nearest(0, range);
+  return make_codes(form.y.dtype, v, [=](float code) {
+    return nearest(static_cast<double>(code == code ? code : zero));
   });
 }
 

@@ -2,6 +2,7 @@
 //
 // Relu(-0) = +0 and Relu of anything negative is +0. A NaN is passed on with its bits. Integers
 // from opset 14.
+#include "runtime/numeric/block_map.h"
 #include "runtime/ops/support/bound.h"
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/infer.h"
@@ -20,8 +21,9 @@ void eval(EvalContext& c) {
     const auto x = c.in<T>(0);
     const auto y = c.out<T>(0);
     parallel_for(0, c.input(0).numel(), kElementGrain, [&](std::int64_t first, std::int64_t last) {
-      for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(last); ++i)
-        y[i] = load<T>(x[i]) > Wide<T>(0.0F) || not_a_number(load<T>(x[i])) ? x[i] : T(0.0F);
+      // A NaN fails the comparison and is kept.
+      map_block(x.data() + first, y.data() + first, last - first,
+                [](const T& v) { return load<T>(v) <= Wide<T>(0.0F) ? T(0.0F) : v; });
     });
   });
 }

@@ -71,10 +71,16 @@ class NodeClock : public Observer {
 
 class ReferenceRunner : public Runner {
  public:
-  ReferenceRunner(const Graph& g, Feeds feeds)
-      : executor_(g, Precision::f32), feeds_(std::move(feeds)) {}
+  ReferenceRunner(const Graph& g, Feeds feeds, Precision precision)
+      : executor_(g, precision), feeds_(std::move(feeds)) {}
   void run() override { outputs_ = executor_.run(feeds_); }
-  std::map<std::string, Tensor> outputs() override { return outputs_; }
+  std::map<std::string, Tensor> outputs() override {
+    std::map<std::string, Tensor> saved = outputs_;
+    for (auto& [name, t] : saved) {
+      if (t.dtype() == DType::dd) t = convert(t, DType::float64);  // NumPy has no double-double
+    }
+    return saved;
+  }
 
   std::vector<LayerTime> layers(int rounds) override {
     NodeClock clock;
@@ -117,7 +123,8 @@ std::unique_ptr<Runner> make_runner(const Graph& g, const Feeds& feeds,
                                     const RunnerOptions& options) {
   check_feeds(g, feeds);
   if (options.backend == "onednn") return std::make_unique<ProgramRunner>(g, feeds, options);
-  if (options.backend == "reference") return std::make_unique<ReferenceRunner>(g, feeds);
+  if (options.backend == "reference")
+    return std::make_unique<ReferenceRunner>(g, feeds, options.precision);
   throw Error({.what = "unknown back end",
                .got = "'" + options.backend + "'",
                .expected = "onednn or reference"});

@@ -33,7 +33,8 @@ class Runner {
 };
 
 struct RunnerOptions {
-  std::string backend = "onednn";  ///< or "reference" (float32 in the canonical order)
+  std::string backend = "onednn";        ///< or "reference"
+  Precision precision = Precision::f32;  ///< of the reference
   int threads = 0;
   bool tune = true;
   bool fuse_chains = true;

@@ -28,6 +28,7 @@ using kernels::StepInfo;
 
 struct BenchCommand {
   std::string model, isa, baseline, out;
+  std::string precision = "f32";
   FormOptions form = {};
   RunnerOptions runner = {};
   TimingOptions timing = {};
@@ -100,6 +101,7 @@ Json result_json(const BenchCommand& c, const Result& r) {
          {"model", c.model},
          {"form", c.form.form},
          {"backend", c.runner.backend},
+         {"precision", c.precision},
          {"threads", c.runner.threads},
          {"isa", kernels::effective_isa()},
          {"cold", c.timing.cold},
@@ -275,6 +277,12 @@ int run(BenchCommand c) {
   if (c.runner.threads > 0) set_num_threads(c.runner.threads);
   c.runner.threads = num_threads();
   c.runner.tune = !c.no_tune;
+  c.runner.precision = *parse_precision(c.precision);
+  if (c.runner.backend != "reference" && c.runner.precision != Precision::f32) {
+    throw Error({.what = "--precision is the reference's",
+                 .got = "--precision " + c.precision + " --backend " + c.runner.backend,
+                 .expected = "--backend reference"});
+  }
   c.runner.fuse_chains = c.form.form != "original";
   if (!c.out.empty()) check_writable_folder(c.out);
   std::optional<LatencySummary> before;
@@ -310,6 +318,9 @@ std::function<int()> setup(CLI::App& app) {
       ->check(CLI::IsMember({"keep", "drop"}));
   app.add_option("--backend", c->runner.backend, "onednn or reference")
       ->check(CLI::IsMember({"onednn", "reference"}));
+  app.add_option("--precision", c->precision,
+                 "of the reference: f32 (canonical order), f64, dd or cr (correctly rounded)")
+      ->check(CLI::IsMember({"f32", "f64", "dd", "cr"}));
   app.add_option("--batch", c->batch, "first size of inputs that leave it open")
       ->check(CLI::PositiveNumber);
   app.add_option("--threads", c->runner.threads, "threads; 0: all")->check(CLI::NonNegativeNumber);

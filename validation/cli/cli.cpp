@@ -39,8 +39,12 @@ int parse_and_run(int argc, const char* const* argv) {
   std::vector<std::pair<CLI::App*, std::function<int()>>> actions;
   std::sort(commands().begin(), commands().end(),
             [](const Command& a, const Command& b) { return a.name < b.name; });
+  const std::vector<std::string_view> words(argv, argv + argc);
   for (const Command& c : commands()) {
     CLI::App* sub = app.add_subcommand(c.name, c.summary);
+    // The options of a command cost time to set up (tables are read for their help); only the one
+    // that is called needs them.
+    if (std::find(words.begin(), words.end(), c.name) == words.end()) continue;
     actions.emplace_back(sub, c.setup(*sub));
   }
   try {

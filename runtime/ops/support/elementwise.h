@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "runtime/numeric/block_map.h"
 #include "runtime/numeric/parallel.h"
 #include "runtime/op.h"
 #include "runtime/ops/support/scalar.h"
@@ -37,8 +38,8 @@ void map_unary(const Tensor& x, Tensor& y, const F& f) {
   const auto in = x.data<In>();
   const auto out = y.mutable_data<Out>();
   parallel_for(0, x.numel(), kElementGrain, [&](std::int64_t first, std::int64_t last) {
-    for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(last); ++i)
-      out[i] = store<Out>(f(load<In>(in[i])));
+    map_block(in.data() + first, out.data() + first, last - first,
+              [&f](const In& v) { return store<Out>(f(load<In>(v))); });
   });
 }
 
@@ -54,6 +55,11 @@ void map_binary(const Tensor& a, const Tensor& b, Tensor& y, const F& f) {
     const B* z = pb + r.offset[1];
     const std::int64_t sx = r.step[0];
     const std::int64_t sz = r.step[1];
+    if (sx == 1 && sz == 1) {
+      return map_block(x, z, out + r.first, r.count, [&f](const A& v, const B& w) {
+        return store<Out>(f(load<A>(v), load<B>(w)));
+      });
+    }
     for (std::int64_t k = 0; k < r.count; ++k)
       out[r.first + k] = store<Out>(f(load<A>(x[k * sx]), load<B>(z[k * sz])));
   });
