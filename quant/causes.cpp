@@ -6,6 +6,8 @@
 #include "quant/plan.h"
 #include "quant/tail.h"
 #include "runtime/executor.h"
+#include "runtime/numeric/block_map.h"
+#include "runtime/numeric/quantize.h"
 
 namespace assay {
 namespace {
@@ -91,16 +93,17 @@ Tensor quantized(const Tensor& x, const QuantParams& p, Part part) {
   Tensor out(DType::float64, x.shape());
   const auto values = to_doubles(x);
   const CodeRange range = p.range();
-  const auto scale = static_cast<double>(p.scale);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const double steps = std::clamp(values[i] / scale, -1e9, 1e9);
-    const bool clips = round_half_even(steps) + p.zero_point !=
-                       std::clamp(round_half_even(steps) + p.zero_point, range.lo, range.hi);
+  const SmallCodes code_at(p.zero_point, range);
+  const auto scale = static_cast<double>(p.scale), zero = static_cast<double>(p.zero_point);
+  const double lowest = static_cast<double>(range.lo) - zero;
+  const double highest = static_cast<double>(range.hi) - zero;
+  map_all(values.data(), out.mutable_data<double>().data(), x.numel(), [=](double v) {
+    const double steps = v / scale;
+    const double whole = (steps + 0x1.8p52) - 0x1.8p52;  // as SmallCodes rounds
+    const bool clips = whole < lowest || whole > highest;
     const bool swap = part == Part::all || (part == Part::clipping) == clips;
-    const auto code = code_of(steps, p.zero_point, range);
-    out.mutable_data<double>()[i] =
-        swap ? static_cast<double>(code - p.zero_point) * scale : values[i];
-  }
+    return swap ? (static_cast<double>(code_at(steps)) - zero) * scale : v;
+  });
   return out;
 }
 

@@ -14,28 +14,10 @@ namespace {
 
 constexpr std::int64_t grain = 1 << 14;
 
-/// y[i] = f(x[i]) on all threads.
-template <class X, class Y, class F>
-void map_all(std::span<const X> x, std::span<Y> y, const F& f) {
-  parallel_for(0, static_cast<std::int64_t>(y.size()), grain,
-               [&](std::int64_t first, std::int64_t last) {
-                 map_block(x.data() + first, y.data() + first, last - first, f);
-               });
-}
-
-/// y[i] = f(a[i], b[i]) on all threads.
-template <class A, class B, class Y, class F>
-void map_all(std::span<const A> a, std::span<const B> b, std::span<Y> y, const F& f) {
-  parallel_for(0, static_cast<std::int64_t>(y.size()), grain,
-               [&](std::int64_t first, std::int64_t last) {
-                 map_block(a.data() + first, b.data() + first, y.data() + first, last - first, f);
-               });
-}
-
 template <class F>
 void change_all(Tensor& t, const F& f) {
   const auto v = t.mutable_data<float>();
-  map_all(std::span<const float>(v), v, f);
+  map_all(v.data(), v.data(), t.numel(), f);
 }
 
 /// f(span of codes) with the element type.
@@ -55,7 +37,8 @@ Tensor make_codes(DType t, const Tensor& x, const F& code_at) {
   Tensor out(t, x.shape());
   const auto fill = [&](auto codes) {
     using Code = typename decltype(codes)::value_type;
-    map_all(x.data<float>(), codes, [code_at](float v) { return static_cast<Code>(code_at(v)); });
+    map_all(x.data<float>().data(), codes.data(), x.numel(),
+            [code_at](float v) { return static_cast<Code>(code_at(v)); });
   };
   if (t == DType::uint8)
     fill(out.mutable_data<std::uint8_t>());
@@ -114,7 +97,7 @@ Tensor mid_by_nodes(const IntegerForm& form, const Tensor& v) {
 
 void add_in_place(Tensor& v, const Tensor& d) {
   const auto sum = v.mutable_data<float>();
-  map_all(std::span<const float>(sum), d.data<float>(), sum,
+  map_all(sum.data(), d.data<float>().data(), sum.data(), v.numel(),
           [](float a, float b) { return a + b; });
 }
 
@@ -190,7 +173,7 @@ Tensor finish_by_post_ops(const IntegerForm& form, Tensor v, const Tensor& resid
       const auto zero = static_cast<std::int32_t>(form.residual->zero_point);
       const float scale = form.residual->scale;
       const bool fused = form.profile.fma && form.quantized();
-      map_all(std::span<const float>(x), codes, x, [=](float value, Code r) {
+      map_all(x.data(), codes.data(), x.data(), v.numel(), [=](float value, Code r) {
         return add_residual(value, static_cast<float>(std::int32_t{r} - zero), scale, fused);
       });
     });
@@ -221,7 +204,7 @@ Tensor dequantize_codes(const Tensor& codes, const QuantParams& p) {
   for (std::int64_t k = 0; k < 256; ++k)
     table[static_cast<std::size_t>(k)] = dequantize_value(k + lowest, p.zero_point, p.scale);
   with_codes(codes, [&](auto q) {
-    map_all(q, y, [&table, lowest](auto code) {
+    map_all(q.data(), y.data(), codes.numel(), [&table, lowest](auto code) {
       return table[static_cast<std::size_t>(std::int64_t{code} - lowest)];
     });
   });

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "quant/params.h"
+#include "runtime/numeric/block_map.h"
 
 namespace assay {
 namespace {
@@ -14,8 +15,15 @@ constexpr CodeRange bias_codes{std::numeric_limits<std::int32_t>::min(),
 struct Layout {
   std::int64_t channels = 1;
   std::int64_t inner = 1;
-  std::size_t of(std::size_t i) const {
-    return static_cast<std::size_t>(static_cast<std::int64_t>(i) / inner % channels);
+  /// f(channel, first, last) for the stretches [first, last) of one channel each.
+  template <class F>
+  void each_stretch(std::size_t size, const F& f) const {
+    const auto step = static_cast<std::size_t>(inner);
+    std::size_t channel = 0;
+    for (std::size_t at = 0; at < size; at += step) {
+      f(channel, at, at + step);
+      channel = channel + 1 == static_cast<std::size_t>(channels) ? 0 : channel + 1;
+    }
   }
 };
 
@@ -28,13 +36,16 @@ Layout layout_of(const WeightRequest& r) {
 std::vector<float> magnitudes(const WeightRequest& r, const Layout& layout) {
   std::vector<float> largest(static_cast<std::size_t>(layout.channels));
   const auto w = r.weight.data<float>();
-  for (std::size_t i = 0; i < w.size(); ++i) {
-    if (!std::isfinite(w[i])) {
-      throw Error({.what = "weight is not finite",
-                   .where = "output channel " + std::to_string(layout.of(i))});
+  layout.each_stretch(w.size(), [&](std::size_t channel, std::size_t first, std::size_t last) {
+    float& most = largest[channel];
+    for (std::size_t i = first; i < last; ++i) {
+      if (!std::isfinite(w[i])) {
+        throw Error(
+            {.what = "weight is not finite", .where = "output channel " + std::to_string(channel)});
+      }
+      most = std::max(most, std::abs(w[i]));
     }
-    largest[layout.of(i)] = std::max(largest[layout.of(i)], std::abs(w[i]));
-  }
+  });
   return largest;
 }
 
@@ -99,10 +110,13 @@ Tensor weight_tensor(const WeightRequest& r, const Layout& layout,
   Tensor codes(DType::int8, r.weight.shape());
   const auto w = r.weight.data<float>();
   const auto q = codes.mutable_data<std::int8_t>();
-  for (std::size_t i = 0; i < w.size(); ++i) {
-    const auto scale = static_cast<double>(scales[layout.of(i)]);
-    q[i] = static_cast<std::int8_t>(quantize_value(w[i], scale, 0, symmetric_codes));
-  }
+  const SmallCodes code_of_steps(0, symmetric_codes);
+  layout.each_stretch(w.size(), [&](std::size_t channel, std::size_t first, std::size_t last) {
+    map_block(w.data() + first, q.data() + first, static_cast<std::int64_t>(last - first),
+              [code_of_steps, scale = static_cast<double>(scales[channel])](float v) {
+                return static_cast<std::int8_t>(code_of_steps(quotient(v, scale, Quotient::exact)));
+              });
+  });
   return codes;
 }
 

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <limits>
 
+#include "runtime/numeric/block_map.h"
+
 namespace assay {
 namespace {
 
@@ -144,19 +146,17 @@ Tensor convert(const Tensor& t, DType to) {
   Tensor result(to, t.shape());
   visit_dtype(t.dtype(), [&]<class From>(std::type_identity<From>) {
     visit_dtype(to, [&]<class To>(std::type_identity<To>) {
-      const auto in = t.data<From>();
-      auto out = result.mutable_data<To>();
-      for (std::size_t i = 0; i < in.size(); ++i) out[i] = convert_element<To>(in[i]);
+      map_all(t.data<From>().data(), result.mutable_data<To>().data(), t.numel(),
+              [](const From& x) { return convert_element<To>(x); });
     });
   });
   return result;
 }
 
 std::vector<double> to_doubles(const Tensor& t) {
-  std::vector<double> values;
-  values.reserve(static_cast<std::size_t>(t.numel()));
+  std::vector<double> values(static_cast<std::size_t>(t.numel()));
   visit_dtype(t.dtype(), [&]<class T>(std::type_identity<T>) {
-    for (const T x : t.data<T>()) values.push_back(as_double(x));
+    map_all(t.data<T>().data(), values.data(), t.numel(), [](const T& x) { return as_double(x); });
   });
   return values;
 }

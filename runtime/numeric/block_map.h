@@ -9,9 +9,12 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "runtime/numeric/parallel.h"
+
 namespace assay {
 
 inline constexpr std::int64_t kMapBlock = 64;
+inline constexpr std::int64_t kMapGrain = 1 << 14;  ///< least elements per thread
 
 /// y[i] = f(x[i]) for i in [0, n); f must not look at neighbours.
 template <class X, class Y, class F>
@@ -28,6 +31,15 @@ void map_block(const X* x, Y* y, std::int64_t n, const F& function) {
     }
   }
   for (; i < n; ++i) y[i] = f(x[i]);
+}
+
+/// map_block on all threads.
+template <class X, class Y, class F>
+void map_all(const X* x, Y* y, std::int64_t n, const F& f) {
+  if (n <= kMapGrain) return map_block(x, y, n, f);
+  parallel_for(0, n, kMapGrain, [&](std::int64_t first, std::int64_t last) {
+    map_block(x + first, y + first, last - first, f);
+  });
 }
 
 /// y[i] = f(a[i], b[i]) for i in [0, n).
@@ -47,6 +59,13 @@ void map_block(const A* a, const B* b, Y* y, std::int64_t n, const F& function) 
     }
   }
   for (; i < n; ++i) y[i] = f(a[i], b[i]);
+}
+
+template <class A, class B, class Y, class F>
+void map_all(const A* a, const B* b, Y* y, std::int64_t n, const F& f) {
+  parallel_for(0, n, kMapGrain, [&](std::int64_t first, std::int64_t last) {
+    map_block(a + first, b + first, y + first, last - first, f);
+  });
 }
 
 }  // namespace assay
