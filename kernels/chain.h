@@ -13,7 +13,19 @@
 
 namespace assay::kernels {
 
-enum class ChainFunction { add, sub, mul, div, max, min, clip, relu, hard_sigmoid };
+enum class ChainFunction {
+  add,
+  sub,
+  mul,
+  div,
+  max,
+  min,
+  clip,
+  relu,
+  hard_sigmoid,
+  dequantize,  ///< of an input; only as the reader of codes
+  quantize     ///< only as the last operator
+};
 
 /// Where an operand of a chained operator comes from.
 struct ChainOperand {
@@ -28,6 +40,9 @@ struct ChainOp {
   ChainFunction function = ChainFunction::add;
   ChainOperand a = {}, b = {};  ///< b only for the functions of two operands
   float low = 0, high = 0;      ///< clip: bounds; hard_sigmoid: alpha, beta
+  float scale = 1;              ///< dequantize, quantize
+  std::int32_t zero_point = 0;
+  DType code = DType::undefined;  ///< uint8 or int8, set by the planner
 };
 
 /// One value per channel, repeated over the positions: a constant, or an input of shape [N, C, 1,
@@ -47,6 +62,9 @@ struct ChainSpec {
 /// parameters.
 std::optional<ChainOp> chain_op(const Node& node, std::int64_t opset,
                                 const std::vector<const Tensor*>& constants);
+
+/// Whether the values that live at the same time fit the kernel's registers.
+bool chain_fits(const std::vector<ChainOp>& ops);
 
 /// Channels-last (or plain, when there are no channel operands). Output 0 is the last operator's.
 std::unique_ptr<Kernel> make_chain(ChainSpec spec);

@@ -1,6 +1,8 @@
 #include "kernels/chain_plan.h"
 
 #include <algorithm>
+#include <span>
+#include <tuple>
 
 namespace assay::kernels {
 namespace {
@@ -20,19 +22,34 @@ bool per_channel(const Shape& s, const Shape& y, bool batch) {
   return true;
 }
 
+bool is_unary(ChainFunction f) {
+  return f == ChainFunction::clip || f == ChainFunction::relu || f == ChainFunction::hard_sigmoid ||
+         f == ChainFunction::quantize;
+}
+
+bool is_code(DType t) { return t == DType::uint8 || t == DType::int8; }
+
 class Planner {
  public:
-  Planner(const ChainView& view, NodeId first) : v_(view) { try_add(first); }
+  explicit Planner(const ChainView& view) : v_(view) {}
 
-  std::optional<ChainPlan> plan() {
-    while (!plan_.nodes.empty() && plan_.nodes.size() < longest) {
-      const ValueId last = output(plan_.nodes.back());
-      const auto& readers = v_.graph.value(last).readers;
-      const bool one = !readers.empty() && std::all_of(readers.begin(), readers.end(),
-                                                       [&](NodeId n) { return n == readers[0]; });
-      if (!one || v_.graph.is_output(last) || !try_add(readers[0])) break;
+  /// Adds readers of the chain's values as long as any can be added.
+  void grow(NodeId first) {
+    bool grown = try_add(first);
+    while (grown && plan_.nodes.size() < longest) {
+      const auto next = candidates();
+      grown = std::any_of(next.begin(), next.end(), [this](NodeId n) { return try_add(n); });
     }
-    if (plan_.nodes.size() < 2) return std::nullopt;
+  }
+
+  const std::vector<NodeId>& nodes() const { return plan_.nodes; }
+
+  /// The chain of exactly these nodes; nullopt when an inner value is read elsewhere.
+  std::optional<ChainPlan> plan(std::span<const NodeId> nodes) {
+    for (const NodeId n : nodes) {
+      if (!try_add(n)) return std::nullopt;
+    }
+    if (!closed() || !chain_fits(plan_.spec.ops)) return std::nullopt;
     finish();
     return std::move(plan_);
   }
@@ -40,27 +57,75 @@ class Planner {
  private:
   ValueId output(NodeId n) const { return v_.graph.node(n).outputs[0]; }
 
+  bool contains(NodeId n) const {
+    return std::find(plan_.nodes.begin(), plan_.nodes.end(), n) != plan_.nodes.end();
+  }
+
+  std::vector<NodeId> candidates() const {
+    std::vector<NodeId> list;
+    for (const NodeId n : plan_.nodes) {
+      for (const NodeId reader : v_.graph.value(output(n)).readers) {
+        if (!contains(reader)) list.push_back(reader);
+      }
+    }
+    return list;
+  }
+
+  /// Every value but the last is read by the chain alone.
+  bool closed() const {
+    for (std::size_t i = 0; i + 1 < plan_.nodes.size(); ++i) {
+      const ValueId v = output(plan_.nodes[i]);
+      const auto& readers = v_.graph.value(v).readers;
+      if (readers.empty() || v_.graph.is_output(v)) return false;
+      if (!std::all_of(readers.begin(), readers.end(), [this](NodeId n) { return contains(n); }))
+        return false;
+    }
+    return true;
+  }
+
   bool try_add(NodeId n) {
     const Node& node = v_.graph.node(n);
     if (!node.captures.empty() || node.outputs.size() != 1 || !node.has_output(0)) return false;
+    if (!plan_.spec.ops.empty() && plan_.spec.ops.back().function == ChainFunction::quantize)
+      return false;
     std::vector<const Tensor*> constants;
     for (const ValueId in : node.inputs)
       constants.push_back(in.valid() ? v_.constant(in) : nullptr);
     auto op = chain_op(node, 0, constants);
     if (!op) return false;
     const Slot y = v_.slot(output(n));
-    if (y.dtype != DType::float32 || y.shape.numel() == 0) return false;
+    if (y.shape.numel() == 0) return false;
+    if (op->function == ChainFunction::quantize ? !is_code(y.dtype) : y.dtype != DType::float32)
+      return false;
     if (plan_.nodes.empty()) plan_.spec.shape = y.shape;
     if (y.shape != plan_.spec.shape) return false;
-    const ChainPlan before = plan_;
-    const bool unary = op->function == ChainFunction::clip || op->function == ChainFunction::relu ||
-                       op->function == ChainFunction::hard_sigmoid;
-    if (!operand(node.inputs[0], op->a) || (!unary && !operand(node.inputs[1], op->b))) {
-      plan_ = before;
+    const auto before = std::tuple(plan_, full_, vectors_);
+    if (!operands(node, *op, y)) {
+      std::tie(plan_, full_, vectors_) = before;
       return false;
     }
     plan_.spec.ops.push_back(*op);
     plan_.nodes.push_back(n);
+    return true;
+  }
+
+  bool operands(const Node& node, ChainOp& op, const Slot& y) {
+    if (op.function == ChainFunction::dequantize) return codes(node.inputs[0], op);
+    if (op.function == ChainFunction::quantize) {
+      op.code = y.dtype;
+      return operand(node.inputs[0], op.a) && op.a.from != ChainOperand::From::scalar;
+    }
+    return operand(node.inputs[0], op.a) &&
+           (is_unary(op.function) || operand(node.inputs[1], op.b));
+  }
+
+  /// Codes come from outside the chain.
+  bool codes(ValueId in, ChainOp& op) {
+    if (!in.valid() || v_.constant(in) != nullptr || !v_.available(in)) return false;
+    const Slot s = v_.slot(in);
+    if (!is_code(s.dtype) || s.shape != plan_.spec.shape) return false;
+    op.code = s.dtype;
+    op.a = {.from = ChainOperand::From::input, .index = number(full_, in)};
     return true;
   }
 
@@ -129,10 +194,15 @@ class Planner {
 }  // namespace
 
 std::optional<ChainPlan> plan_chain(const ChainView& view, NodeId first) {
-  auto plan = Planner(view, first).plan();
-  // Channel operands repeat along the innermost axis only when that is the channel axis.
-  if (plan && !plan->spec.channels.empty() && plan->layout == Layout::plain) return std::nullopt;
-  return plan;
+  Planner all(view);
+  all.grow(first);
+  // The longest part of it whose inner values nobody else needs.
+  for (std::size_t size = all.nodes().size(); size >= 2; --size) {
+    auto plan = Planner(view).plan(std::span(all.nodes()).first(size));
+    // Channel operands repeat along the innermost axis only when that is the channel axis.
+    if (plan && (plan->spec.channels.empty() || plan->layout != Layout::plain)) return plan;
+  }
+  return std::nullopt;
 }
 
 }  // namespace assay::kernels

@@ -27,8 +27,9 @@ struct ChainPlan {
   ChainSpec spec;
 };
 
-/// The longest chain that begins at `first`: each value inside has one reader, all nodes have one
-/// float32 output of one shape, and the other operands are computed already, constant scalars, or
+/// The longest chain that begins at `first`: the values inside are read by the chain alone, all
+/// nodes have one output of one shape, float32 but for a last QuantizeLinear, and the other
+/// operands are computed already (float32, or codes for a DequantizeLinear), constant scalars, or
 /// one value per channel. nullopt when it is shorter than two.
 std::optional<ChainPlan> plan_chain(const ChainView& view, NodeId first);
 

@@ -251,8 +251,10 @@ class Compiler {
 
   /// The first full input whose buffer nobody reads after the chain.
   std::optional<std::size_t> dying_input(const ChainPlan& plan) {
+    const DType result = slot_of(graph().node(plan.nodes.back()).outputs[0]).dtype;
     for (std::size_t i = 0; i < plan.full; ++i) {
       const ValueId v = plan.inputs[i];
+      if (slot_of(v).dtype != result) continue;
       std::int64_t own = 0;
       for (const NodeId m : plan.nodes) {
         const auto& in = graph().node(m).inputs;

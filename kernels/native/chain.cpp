@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
-#include "kernels/native/simd.h"
+#include "kernels/native/code_loops.h"
 
 namespace assay::kernels {
 namespace {
@@ -35,6 +36,33 @@ ASSAY_SIMD_BODY void apply(const Lane& a, const Lane& b, float* y, std::int64_t 
   }
 }
 
+/// x / d for every element, as one product in float64 rounded to float32: the float64 product is
+/// off by at most 2^-52 of itself, while a quotient of two float32 numbers whose divisor is no
+/// power of two lies at least 2^-49 of itself from every midpoint of two normal float32 numbers (X
+/// / D = (2M + 1) / 2 needs D odd-factored into a 25-bit 2M + 1, more than the 24 bits of X).
+/// Subnormal quotients are excluded by the caller.
+struct DivideByProduct {
+  static ASSAY_SIMD_BODY bool serves(const float* x, std::int64_t n, float d) {
+    if (!(d >= 0x1p-20F && d <= 0x1p20F)) return false;
+    constexpr std::int64_t group = 64;
+    if (n % group != 0) return false;
+    int tiny = 0;
+    for (std::int64_t first = 0; first < n; first += group) {
+      for (std::int64_t i = 0; i < group; ++i) {
+        const float size = __builtin_fabsf(x[first + i]);
+        tiny |= (size < 0x1p-100F ? 1 : 0) & (size > 0.0F ? 1 : 0);
+      }
+    }
+    return tiny == 0;
+  }
+  static ASSAY_SIMD_BODY void run(const float* x, float* y, std::int64_t n, float d) {
+    const double inverse = 1.0 / static_cast<double>(d);
+#pragma omp simd
+    for (std::int64_t i = 0; i < n; ++i)
+      y[i] = static_cast<float>(static_cast<double>(x[i]) * inverse);
+  }
+};
+
 struct BlockLoop {
   ASSAY_SIMD_BODY void operator()(const ChainOp& op, Lane a, Lane b, float* y,
                                   std::int64_t n) const {
@@ -47,6 +75,8 @@ struct BlockLoop {
       case ChainFunction::mul:
         return apply(a, b, y, n, [](float p, float q) { return p * q; });
       case ChainFunction::div:
+        if (a.data != nullptr && b.data == nullptr && DivideByProduct::serves(a.data, n, b.value))
+          return DivideByProduct::run(a.data, y, n, b.value);
         return apply(a, b, y, n, [](float p, float q) { return p / q; });
       case ChainFunction::max:
         return apply(a, b, y, n, [](float p, float q) { return p > q || p != p ? p : q; });
@@ -65,6 +95,9 @@ struct BlockLoop {
           const float raised = line < 0.0F ? 0.0F : line;
           return raised > 1.0F ? 1.0F : raised;
         });
+      case ChainFunction::dequantize:
+      case ChainFunction::quantize:
+        return;  // their operands are no floats: run_codes
     }
   }
 };
@@ -81,15 +114,15 @@ std::vector<std::size_t> last_uses(const std::vector<ChainOp>& ops) {
   return last;
 }
 
-/// A register per operator, taken again once its value is dead.
-std::vector<std::size_t> assign_registers(const std::vector<ChainOp>& ops) {
+/// A register per operator, taken again once its value is dead; nothing when there are too few.
+std::optional<std::vector<std::size_t>> assign_registers(const std::vector<ChainOp>& ops) {
   const auto last = last_uses(ops);
   std::vector<std::size_t> result(ops.size());
   std::vector<std::size_t> owner(most_registers, ops.size());
   for (std::size_t i = 0; i < ops.size(); ++i) {
     const auto free = std::find_if(owner.begin(), owner.end(),
                                    [&](std::size_t o) { return o == ops.size() || last[o] <= i; });
-    ASSAY_ASSERT(free != owner.end());
+    if (free == owner.end()) return std::nullopt;
     *free = i;
     result[i] = static_cast<std::size_t>(free - owner.begin());
   }
@@ -99,7 +132,9 @@ std::vector<std::size_t> assign_registers(const std::vector<ChainOp>& ops) {
 class ChainKernel : public Kernel {
  public:
   explicit ChainKernel(ChainSpec spec)
-      : spec_(std::move(spec)), registers_(assign_registers(spec_.ops)), level_(simd_level()) {
+      : spec_(std::move(spec)),
+        registers_(assign_registers(spec_.ops).value()),
+        level_(simd_level()) {
     const Shape& s = spec_.shape;
     channels_ = spec_.channels.empty() ? 1 : s[1];
     batch_ = spec_.channels.empty() ? 1 : s[0];
@@ -154,11 +189,33 @@ class ChainKernel : public Kernel {
     return {};
   }
 
+  void run_codes(const ChainOp& op, const Lane& a, float* y, std::int64_t offset,
+                 std::int64_t n) const {
+    if (op.code == DType::uint8) return run_codes_as<std::uint8_t>(op, a, y, offset, n);
+    run_codes_as<std::int8_t>(op, a, y, offset, n);
+  }
+
+  template <class T>
+  void run_codes_as(const ChainOp& op, const Lane& a, float* y, std::int64_t offset,
+                    std::int64_t n) const {
+    if (op.function == ChainFunction::dequantize) {
+      const T* codes = reinterpret_cast<const T*>(binding_.inputs[op.a.index]) + offset;
+      return run_simd(level_, DequantizeLoop<T>{}, codes, y, n, op.scale, op.zero_point);
+    }
+    T* codes = reinterpret_cast<T*>(binding_.outputs[0]) + offset;
+    const QuantizeParams p = quantize_params(op.code, op.scale, op.zero_point);
+    run_simd(level_, QuantizeLoop<T>{}, a.data, codes, n, p);
+  }
+
   void run_block(std::int64_t offset, std::int64_t n) const {
     alignas(64) float registers[most_registers][2 * block];
     for (std::size_t i = 0; i < spec_.ops.size(); ++i) {
       const ChainOp& op = spec_.ops[i];
       const bool last = i + 1 == spec_.ops.size();
+      if (op.code != DType::undefined) {
+        run_codes(op, lane(op.a, offset, registers), registers[registers_[i]], offset, n);
+        continue;
+      }
       float* y =
           last ? reinterpret_cast<float*>(binding_.outputs[0]) + offset : registers[registers_[i]];
       const Lane a = lane(op.a, offset, registers), b = lane(op.b, offset, registers);
@@ -192,7 +249,23 @@ std::optional<ChainOp> clip_op(const Node& node, const std::vector<const Tensor*
   return op;
 }
 
+/// QuantizeLinear or DequantizeLinear with one constant scale.
+std::optional<ChainOp> code_op(const Node& node, ChainFunction function,
+                               const std::vector<const Tensor*>& constants) {
+  ChainOp op{.function = function};
+  const auto scale = scalar_of(constants.size() > 1 ? constants[1] : nullptr);
+  if (!scale || !quantizes_exactly(*scale)) return std::nullopt;
+  op.scale = *scale;
+  if (node.has_input(2)) {
+    if (constants[2] == nullptr || constants[2]->numel() != 1) return std::nullopt;
+    op.zero_point = static_cast<std::int32_t>(to_ints(*constants[2])[0]);
+  }
+  return op;
+}
+
 }  // namespace
+
+bool chain_fits(const std::vector<ChainOp>& ops) { return assign_registers(ops).has_value(); }
 
 std::optional<ChainOp> chain_op(const Node& node, std::int64_t /*opset*/,
                                 const std::vector<const Tensor*>& constants) {
@@ -206,6 +279,8 @@ std::optional<ChainOp> chain_op(const Node& node, std::int64_t /*opset*/,
     op.high = node.attributes.float_or("beta", 0.5F);
     return op;
   }
+  if (t == "DequantizeLinear") return code_op(node, ChainFunction::dequantize, constants);
+  if (t == "QuantizeLinear") return code_op(node, ChainFunction::quantize, constants);
   if (node.inputs.size() != 2) return std::nullopt;
   if (t == "Add") return ChainOp{.function = ChainFunction::add};
   if (t == "Sub") return ChainOp{.function = ChainFunction::sub};

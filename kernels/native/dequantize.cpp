@@ -1,7 +1,7 @@
 #include "kernels/native/dequantize.h"
 
 #include "kernels/kernel.h"
-#include "kernels/native/simd.h"
+#include "kernels/native/code_loops.h"
 
 namespace assay::kernels {
 namespace {
@@ -9,22 +9,12 @@ namespace {
 constexpr std::int64_t grain = 32768;
 
 template <class T>
-struct Loop {
-  ASSAY_SIMD_BODY void operator()(const T* q, float* y, std::int64_t n, float scale,
-                                  std::int32_t zero) const {
-#pragma omp simd
-    for (std::int64_t i = 0; i < n; ++i) {
-      y[i] = static_cast<float>(static_cast<std::int32_t>(q[i]) - zero) * scale;
-    }
-  }
-};
-
-template <class T>
 void dequantize_as(const CodeParams& p, const std::byte* codes, std::int64_t count, float* out) {
   const auto* q = reinterpret_cast<const T*>(codes);
   const SimdLevel level = simd_level();
   split_work(count, grain, [&](std::int64_t begin, std::int64_t end) {
-    run_simd(level, Loop<T>{}, q + begin, out + begin, end - begin, p.scale, p.zero_point);
+    run_simd(level, DequantizeLoop<T>{}, q + begin, out + begin, end - begin, p.scale,
+             p.zero_point);
   });
 }
 

@@ -1,51 +1,14 @@
 // QuantizeLinear with one scale: code = clamp(rhe(x / s) + z), the quotient taken as a real number.
 //
-// Per element: k = rne(x * f32(1/s)) is the code or a neighbour of it. The sign of fma(-(k + 1/2),
-// s, x) is the exact sign of x - (k + 1/2) s, because an fma rounds once and rounding keeps the
-// sign; so k is corrected exactly, ties to even, without a division. A plain input that must become
-// channels-last is quantized and transposed in one pass.
+// The arithmetic is that of code_loops.h. A plain input that must become channels-last is quantized
+// and transposed in one pass.
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "kernels/kernel.h"
-#include "kernels/native/simd.h"
+#include "kernels/native/code_loops.h"
 
 namespace assay::kernels::quantize_kernel {
 namespace {
-
-struct Params {
-  float scale, inverse;
-  float low, high;  // bounds of k, one beyond what the codes can hold
-  std::int32_t zero, code_low, code_high;
-};
-
-ASSAY_SIMD_BODY std::int32_t code_of(float x, const Params& p) {
-  float q = x * p.inverse;
-  q = q > p.low ? q : p.low;  // also turns NaN into a number
-  q = q < p.high ? q : p.high;
-  // Adding and taking away 1.5 * 2^23 rounds to the nearest even integer (|q| is far below 2^22).
-  constexpr float magic = 12582912.0F;
-  const float rounded = q + magic;
-  const float k = rounded - magic;
-  const auto i = static_cast<std::int32_t>(k);
-  const float above = __builtin_fmaf(-(k + 0.5F), p.scale, x);
-  const float below = __builtin_fmaf(-(k - 0.5F), p.scale, x);
-  const std::int32_t odd = i & 1;
-  const std::int32_t up = (above > 0.0F ? 1 : 0) | (above == 0.0F ? odd : 0);
-  const std::int32_t down = (below < 0.0F ? 1 : 0) | (below == 0.0F ? odd : 0);
-  std::int32_t code = (x != x ? 0 : i + up - down) + p.zero;
-  code = code > p.code_low ? code : p.code_low;
-  return code < p.code_high ? code : p.code_high;
-}
-
-template <class T>
-struct FlatLoop {
-  ASSAY_SIMD_BODY void operator()(const float* x, T* y, std::int64_t n, Params p) const {
-#pragma omp simd
-    for (std::int64_t i = 0; i < n; ++i) y[i] = static_cast<T>(code_of(x[i], p));
-  }
-};
 
 constexpr std::int64_t tile = 256;  // positions quantized at a time before they are interleaved
 
@@ -53,7 +16,7 @@ constexpr std::int64_t tile = 256;  // positions quantized at a time before they
 template <class T>
 struct InterleaveLoop {
   ASSAY_SIMD_BODY void operator()(const float* x, T* y, std::int64_t channels, std::int64_t plane,
-                                  std::int64_t begin, std::int64_t end, Params p) const {
+                                  std::int64_t begin, std::int64_t end, QuantizeParams p) const {
     T buffer[3][tile];
     for (std::int64_t first = begin; first < end; first += tile) {
       const std::int64_t n = std::min(tile, end - first);
@@ -62,9 +25,9 @@ struct InterleaveLoop {
       for (; c + 3 <= channels; c += 3) {
         for (std::int64_t k = 0; k < 3; ++k) {
           const float* row = x + (c + k) * plane + first;
-#pragma omp simd
-          for (std::int64_t i = 0; i < n; ++i) buffer[k][i] = static_cast<T>(code_of(row[i], p));
+          QuantizeLoop<T>{}(row, buffer[k], n, p);
         }
+#pragma omp simd
         for (std::int64_t i = 0; i < n; ++i) {
           out[i * channels + c] = buffer[0][i];
           out[i * channels + c + 1] = buffer[1][i];
@@ -73,8 +36,7 @@ struct InterleaveLoop {
       }
       for (; c < channels; ++c) {
         const float* row = x + c * plane + first;
-#pragma omp simd
-        for (std::int64_t i = 0; i < n; ++i) buffer[0][i] = static_cast<T>(code_of(row[i], p));
+        QuantizeLoop<T>{}(row, buffer[0], n, p);
         for (std::int64_t i = 0; i < n; ++i) out[i * channels + c] = buffer[0][i];
       }
     }
@@ -85,7 +47,7 @@ template <class T>
 class QuantizeKernel : public Kernel {
  public:
   /// `interleave`: the input is plain, the output channels-last.
-  QuantizeKernel(const Shape& shape, Params params, bool interleave)
+  QuantizeKernel(const Shape& shape, QuantizeParams params, bool interleave)
       : params_(params), level_(simd_level()), count_(shape.numel()), interleave_(interleave) {
     if (!interleave) return;
     batch_ = shape[0];
@@ -101,7 +63,7 @@ class QuantizeKernel : public Kernel {
   void run() override {
     if (!interleave_) {
       split_work(count_, 16384, [this](std::int64_t begin, std::int64_t end) {
-        run_simd(level_, FlatLoop<T>{}, x_ + begin, y_ + begin, end - begin, params_);
+        run_simd(level_, QuantizeLoop<T>{}, x_ + begin, y_ + begin, end - begin, params_);
       });
       return;
     }
@@ -119,25 +81,13 @@ class QuantizeKernel : public Kernel {
   std::string implementation() const override { return "native:quantize"; }
 
  private:
-  Params params_;
+  QuantizeParams params_;
   SimdLevel level_;
   std::int64_t count_, batch_ = 1, channels_ = 1, plane_ = 1;
   bool interleave_;
   const float* x_ = nullptr;
   T* y_ = nullptr;
 };
-
-Params params_for(DType code, float scale, std::int32_t zero) {
-  Params p{};
-  p.scale = scale;
-  p.inverse = 1.0F / scale;
-  p.zero = zero;
-  p.code_low = code == DType::uint8 ? 0 : -128;
-  p.code_high = code == DType::uint8 ? 255 : 127;
-  p.low = static_cast<float>(p.code_low - zero - 1);
-  p.high = static_cast<float>(p.code_high - zero + 1);
-  return p;
-}
 
 std::optional<Decline> refuse(const KernelRequest& r) {
   const DType y = r.outputs[0].dtype;
@@ -152,10 +102,7 @@ std::optional<Decline> refuse(const KernelRequest& r) {
   }
   const float scale =
       r.constant(1)->dtype() == DType::float32 ? r.constant(1)->data<float>()[0] : 0.0F;
-  // Far from the ends of the exponent range the product with the inverse is off by less than one
-  // code.
-  if (!(scale > 1e-30F && scale < 1e30F))
-    return Decline{"scale is outside [1e-30, 1e30] or not float32"};
+  if (!quantizes_exactly(scale)) return Decline{"scale is outside [1e-30, 1e30] or not float32"};
   return std::nullopt;
 }
 
@@ -164,7 +111,8 @@ KernelAnswer make(const KernelRequest& r) {
   const Slot& x = r.inputs[0];
   const std::int32_t zero =
       r.has_input(2) ? static_cast<std::int32_t>(to_ints(*r.constant(2))[0]) : 0;
-  const Params p = params_for(r.outputs[0].dtype, r.constant(1)->data<float>()[0], zero);
+  const QuantizeParams p =
+      quantize_params(r.outputs[0].dtype, r.constant(1)->data<float>()[0], zero);
   const bool interleave = x.layout == Layout::plain && !layouts_coincide(x.shape);
   KernelPlan plan;
   if (r.outputs[0].dtype == DType::uint8) {

@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 
 #include "kernels/program.h"
 #include "tests/kernels/graph_maker.h"
@@ -101,6 +103,86 @@ TEST(Chain, StopsWhereAValueIsNeededOutside) {
   EXPECT_EQ(chains(p), 1);  // a and b; c reads an output
   EXPECT_EQ(out.at("b").data<float>()[5], 9.0F);
   EXPECT_EQ(out.at("c").data<float>()[5], 8.0F);
+}
+
+// Codes in, codes out: one step, though the first value inside has two readers.
+TEST(Chain, DequantizesAndQuantizesOnTheWay) {
+  GraphMaker m;
+  Random random(5);
+  const Shape s{1, 12, 17, 19};
+  const auto node = [&](const std::string& op, const std::string& out, std::vector<ValueId> in) {
+    return m.node(op, out, std::move(in), DType::float32, s);
+  };
+  const auto scalar = [&](const std::string& name, float v) {
+    return m.constant(name, Tensor::scalar(v));
+  };
+  const ValueId q = m.input("q", DType::uint8, s);
+  const ValueId zero = m.constant("z", Tensor::scalar(std::uint8_t{101}));
+  const ValueId x = node("DequantizeLinear", "x", {q, scalar("sx", 0.0375F), zero});
+  const ValueId a = node("Add", "a", {x, scalar("three", 3.0F)});
+  const ValueId c = node("Clip", "c", {a, scalar("lo", 0.0F), scalar("hi", 6.0F)});
+  const ValueId p = node("Div", "d", {node("Mul", "p", {x, c}), scalar("six", 6.0F)});
+  const ValueId y = m.node(
+      "QuantizeLinear", "y",
+      {p, scalar("sy", 0.021F), m.constant("zy", Tensor::scalar(std::int8_t{-7}))}, DType::int8, s);
+  m.graph.add_output(y);
+  Program program = Program::compile(m.graph, {}, {.threads = 2, .fuse_chains = true});
+  EXPECT_EQ(program.steps().size(), 1U);
+  EXPECT_EQ(chains(program), 1);
+  const Feeds feeds{{"q", random.codes<std::uint8_t>(s, 0, 255)}};
+  EXPECT_TRUE(
+      same_bits(program.run(feeds).at("y"), Executor(m.graph, Precision::f32).run(feeds).at("y")));
+}
+
+// A value that another branch reads ends the chain, whatever was tried beyond it.
+TEST(Chain, KeepsAValueThatAnotherBranchReads) {
+  GraphMaker m;
+  const Shape s{2, 8, 3, 5};
+  const ValueId x = m.input("x", DType::float32, s), two = m.constant("two", Tensor::scalar(2.0F));
+  const ValueId a = m.node("Add", "a", {x, two}, DType::float32, s);
+  const ValueId b = m.node("Mul", "b", {a, two}, DType::float32, s);
+  const ValueId c = m.node("Sub", "c", {b, two}, DType::float32, s);
+  m.graph.add_output(c);
+  m.graph.add_output(m.node("Softmax", "soft", {b}, DType::float32, s));
+  Program p = Program::compile(m.graph, {}, {.threads = 1, .fuse_chains = true});
+  EXPECT_EQ(chains(p), 1);  // a and b
+  Random random(9);
+  const Feeds feeds{{"x", random.reals(s)}};
+  EXPECT_TRUE(
+      same_bits(p.run(feeds).at("c"), Executor(m.graph, Precision::f32).run(feeds).at("c")));
+}
+
+// Division by a scalar, by way of a product where that gives the same bits: the processor's own
+// division is the expected value.
+TEST(Chain, DividesAsTheProcessorDoes) {
+  Random random(21);
+  for (const float divisor : {6.0F, 3.0F, 0.7F, 1.5F, 4.0F, 1e-3F, 1e30F, -6.0F}) {
+    for (const bool tiny : {false, true}) {
+      Tensor x = random.reals({4096});
+      const auto v = x.mutable_data<float>();
+      for (std::size_t i = 0; i < v.size(); ++i) v[i] = std::ldexp(v[i], random.integer(-60, 60));
+      v[0] = -0.0F, v[1] = 0.0F, v[2] = INFINITY, v[3] = -INFINITY, v[4] = 3.4e38F;
+      if (tiny) {
+        for (std::size_t i = 0; i < v.size(); i += 2)
+          v[i] = std::bit_cast<float>(static_cast<std::uint32_t>(i) * 3U + 1U);
+      }
+      GraphMaker m;
+      const ValueId in = m.input("x", DType::float32, {4096});
+      const ValueId q = m.node("Div", "q", {in, m.constant("d", Tensor::scalar(divisor))},
+                               DType::float32, {4096});
+      m.graph.add_output(
+          m.node("Mul", "y", {q, m.constant("one", Tensor::scalar(1.0F))}, DType::float32, {4096}));
+      Program p = Program::compile(m.graph, {}, {.threads = 2, .fuse_chains = true});
+      ASSERT_EQ(chains(p), 1);
+      const Tensor y = p.run({{"x", x}}).at("y");
+      for (std::size_t i = 0; i < v.size(); ++i) {
+        const float expected = v[i] / divisor;
+        ASSERT_EQ(std::bit_cast<std::uint32_t>(y.data<float>()[i]),
+                  std::bit_cast<std::uint32_t>(expected))
+            << v[i] << " / " << divisor;
+      }
+    }
+  }
 }
 
 }  // namespace

@@ -113,6 +113,25 @@ TEST(F32ConvTranspose, StaysInsideTheAnyOrderBound) {
   }
 }
 
+// Windows apart and few output channels: a 1x1 convolution and a move.
+TEST(F32ConvTranspose, SubpixelStaysInsideTheAnyOrderBound) {
+  Random random(4);
+  for (const bool relu : {false, true}) {
+    GraphMaker g;
+    const ValueId x = g.input("x", DType::float32, {2, 24, 5, 7});
+    const ValueId w = g.constant("w", random.reals({24, 3, 2, 4})),
+                  b = g.constant("b", random.reals({3}));
+    const Attributes at{{"strides", std::vector<std::int64_t>{2, 4}},
+                        {"kernel_shape", std::vector<std::int64_t>{2, 4}}};
+    const std::string op = relu ? "ConvTransposeRelu" : "ConvTranspose";
+    g.graph.add_output(
+        g.node(op, "y", {x, w, b}, DType::float32, {2, 3, 10, 28}, at, relu ? "ai.assay" : ""));
+    const Outcome o = run_both(g, {{"x", random.reals({2, 24, 5, 7})}}, op);
+    EXPECT_EQ(o.kernel.rfind("native:subpixel", 0), 0U) << o.kernel;
+    EXPECT_LE(o.worst, gamma(25) * 25);
+  }
+}
+
 TEST(F32Pool, MaxGivesTheSameBits) {
   GraphMaker g;
   const ValueId x = g.input("x", DType::float32, {2, 16, 11, 9});

@@ -50,6 +50,27 @@ TEST(Quantize, TiesGoToTheEvenQuotient) {
   EXPECT_EQ((std::vector<int>(c.begin(), c.end())), (std::vector<int>{3, 5, 5, 3, 1}));
 }
 
+// Long enough for the path that skips the exact signs unless an element is near a tie.
+TEST(Quantize, TiesAndTheirNeighboursInLongArrays) {
+  for (const float scale : {0.5F, 0.1F, 0.0123F, 3.7F}) {
+    Tensor x(DType::float32, {3 * 256});
+    const auto v = x.mutable_data<float>();
+    for (std::size_t i = 0; i < 256; ++i) {
+      const float tie = (static_cast<float>(i) - 127.5F) * scale;
+      v[3 * i] = tie;
+      v[3 * i + 1] = std::nextafter(tie, 1e9F);
+      v[3 * i + 2] = std::nextafter(tie, -1e9F);
+    }
+    check<std::uint8_t>(x, scale, 128);
+    check<std::int8_t>(x, scale, -3);
+    v[100] = NAN;
+    v[200] = INFINITY;
+    v[300] = -INFINITY;
+    v[400] = 3e38F;
+    check<std::int8_t>(x, scale, 5);
+  }
+}
+
 TEST(Quantize, ExtremesSaturateAndNanIsZero) {
   const float inf = INFINITY;
   const Tensor y = quantize<std::int8_t>(
