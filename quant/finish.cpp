@@ -51,13 +51,6 @@ Tensor make_codes(DType t, const Tensor& x, const F& code_at) {
   return out;
 }
 
-/// To nearest, halves to even, for a float32 of any size.
-float rne(float v) {
-  if (!(std::abs(v) < 0x1p23F)) return v;
-  const auto whole = static_cast<float>(round_half_even(static_cast<double>(v)));
-  return std::copysign(whole, v);
-}
-
 /// Counts over values to be rounded; the zero point is part of `v` when it is added before
 /// rounding.
 void count_value(double v, std::int64_t zero_point, CodeRange range, IntegerCounts& counts) {
@@ -112,12 +105,18 @@ Tensor finish_by_nodes(const IntegerForm& form, Tensor v, const Tensor& residual
 
 // ---- the float32 family
 
-float mid_by_post_ops(float v, const QuantParams& m) {
+/// q = fma(v, f32(1/s), z), rounded halves to even, clamped; then fma(q, s, f32(-z s)). Clamping
+/// first gives the same, as the bounds are integers, and lets 1.5 * 2^23 do the rounding.
+void mid_by_post_ops(Tensor& v, const QuantParams& m) {
+  const float scale = m.scale, inverse = 1.0F / m.scale;
   const auto zero = static_cast<float>(m.zero_point);
-  float q = std::fma(v, 1.0F / m.scale, zero);
-  q = rne(q);
-  q = std::min(std::max(q, static_cast<float>(m.range().lo)), static_cast<float>(m.range().hi));
-  return std::fma(q, m.scale, -zero * m.scale);
+  const auto low = static_cast<float>(m.range().lo), high = static_cast<float>(m.range().hi);
+  change_all(v, [=](float x) {
+    float q = std::fma(x, inverse, zero);
+    q = std::min(std::max(q, low), high);
+    q = (q + 0x1.8p23F) - 0x1.8p23F;
+    return std::fma(q, scale, -zero * scale);
+  });
 }
 
 float add_residual(float v, float d, float scale, bool fused) {
@@ -165,7 +164,7 @@ void check_activation(const IntegerForm& form) {
 
 Tensor finish_by_post_ops(const IntegerForm& form, Tensor v, const Tensor& residual,
                           IntegerCounts* counts) {
-  if (form.mid) change_all(v, [m = *form.mid](float x) { return mid_by_post_ops(x, m); });
+  if (form.mid) mid_by_post_ops(v, *form.mid);
   if (form.residual) {
     with_codes(residual, [&](auto codes) {
       using Code = typename decltype(codes)::value_type;

@@ -2,9 +2,11 @@
 
 #include <array>
 #include <limits>
+#include <numeric>
+#include <span>
 
 #include "quant/requantize.h"
-#include "runtime/numeric/parallel.h"
+#include "runtime/numeric/block_map.h"
 
 namespace assay {
 namespace {
@@ -15,12 +17,29 @@ std::int32_t wrap(std::int64_t v) {
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(v));
 }
 
+/// f(channel, first output, count) for every stretch of outputs of one channel, on all threads.
+template <class F>
+void each_channel(const LinearProblem& p, const F& f) {
+  const std::int64_t stretches = p.y_shape.numel() / std::max<std::int64_t>(p.inner, 1);
+  const std::int64_t grain =
+      std::max<std::int64_t>(1, kMapGrain / std::max<std::int64_t>(p.inner, 1));
+  parallel_for(0, stretches, grain, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t k = first; k < last; ++k)
+      f(static_cast<std::size_t>(k % p.channels), k * p.inner, p.inner);
+  });
+}
+
 /// sum of all weights of each output channel; weights are laid out channel first.
 Sums weight_sums(const LinearProblem& p, const Tensor& w) {
   Sums sums(static_cast<std::size_t>(p.channels));
   const auto q = w.data<std::int8_t>();
   const std::size_t each = q.size() / std::max<std::size_t>(sums.size(), 1);
-  for (std::size_t i = 0; i < q.size(); ++i) sums[i / each] += q[i];
+  parallel_for(0, p.channels, 1, [&](std::int64_t first, std::int64_t last) {
+    for (auto c = static_cast<std::size_t>(first); c < static_cast<std::size_t>(last); ++c) {
+      const auto channel = q.subspan(c * each, each);
+      sums[c] = std::accumulate(channel.begin(), channel.end(), std::int32_t{0});
+    }
+  });
   return sums;
 }
 
@@ -96,20 +115,39 @@ Accumulated accumulate(const LinearProblem& p, IntReport& report) {
     return a;
   }
   report = p.exact(w, a.raw.data());
-  for (std::size_t i = 0; i < a.raw.size(); ++i) {
-    const auto c = static_cast<std::size_t>(p.channel_of(i));
-    a.raw[i] = wrap(std::int64_t{a.raw[i]} + a.shift[c] + a.zero[c]);
-  }
+  each_channel(p, [&](std::size_t c, std::int64_t begin, std::int64_t count) {
+    const std::int32_t more = wrap(std::int64_t{a.shift[c]} + a.zero[c]);
+    map_part(
+        count, [=](std::int32_t r) { return wrap(std::int64_t{r} + more); }, a.raw.data() + begin,
+        a.raw.data() + begin);
+  });
   return a;
 }
 
-float as_float(const Accumulated& a, std::size_t i, std::size_t c, Compensation how) {
-  if (how == Compensation::s32)
-    return static_cast<float>(wrap(std::int64_t{a.raw[i]} - a.shift[c] - a.zero[c]));
-  float v = static_cast<float>(a.raw[i]);
-  if (a.shift[c] != 0) v = v - static_cast<float>(a.shift[c]);
-  if (a.zero[c] != 0) v = v - static_cast<float>(a.zero[c]);
-  return v;
+/// out[i] = f32(sum) * scale + bias for the outputs of one channel.
+void channel_values(const Accumulated& a, std::size_t c, Compensation how, float scale, float bias,
+                    std::span<const std::int32_t> raw, float* out) {
+  const auto n = static_cast<std::int64_t>(raw.size());
+  if (how == Compensation::s32) {
+    const std::int32_t less = wrap(std::int64_t{a.shift[c]} + a.zero[c]);
+    return map_part(
+        n,
+        [=](std::int32_t r) {
+          const float v = static_cast<float>(wrap(std::int64_t{r} - less)) * scale;
+          return v + bias;
+        },
+        raw.data(), out);
+  }
+  // Taking 0 away from a sum changes nothing.
+  const auto shift = static_cast<float>(a.shift[c]), zero = static_cast<float>(a.zero[c]);
+  map_part(
+      n,
+      [=](std::int32_t r) {
+        const float shifted_back = static_cast<float>(r) - shift;
+        const float v = (shifted_back - zero) * scale;
+        return v + bias;
+      },
+      raw.data(), out);
 }
 
 void note_accumulators(const IntReport& report, IntegerCounts* counts) {
@@ -125,16 +163,11 @@ Tensor run_float32(const LinearProblem& p, IntegerCounts* counts) {
   Tensor v(DType::float32, p.y_shape);
   const auto y = v.mutable_data<float>();
   const float* bias = p.bias.defined() ? p.bias.data<float>().data() : nullptr;
-  std::vector<float> scales;
-  for (std::int64_t c = 0; c < p.channels; ++c) {
-    scales.push_back(p.form->x.scale * p.form->w_scale(c) * a.scale);
-  }
-  parallel_for(0, v.numel(), 1 << 14, [&](std::int64_t first, std::int64_t last) {
-    for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(last); ++i) {
-      const auto c = static_cast<std::size_t>(p.channel_of(i));
-      y[i] = as_float(a, i, c, p.form->profile.compensation) * scales[c];
-      if (bias != nullptr) y[i] = y[i] + bias[c];
-    }
+  each_channel(p, [&](std::size_t c, std::int64_t begin, std::int64_t count) {
+    const float scale = p.form->x.scale * p.form->w_scale(static_cast<std::int64_t>(c)) * a.scale;
+    // Adding -0 changes nothing, not even the sign of a zero.
+    channel_values(a, c, p.form->profile.compensation, scale, bias != nullptr ? bias[c] : -0.0F,
+                   {a.raw.data() + begin, static_cast<std::size_t>(count)}, y.data() + begin);
   });
   return finish(*p.form, std::move(v), p.residual, counts);
 }
@@ -206,8 +239,10 @@ Tensor dequantized_weights(const Tensor& codes, const IntegerForm& form) {
   const auto q = codes.data<std::int8_t>();
   const auto w = out.mutable_data<float>();
   const auto each = static_cast<std::size_t>(codes.shape().numel(1, codes.shape().rank()));
-  for (std::size_t i = 0; i < q.size(); ++i)
-    w[i] = dequantize_value(q[i], 0, form.w_scale(static_cast<std::int64_t>(i / each)));
+  for (std::size_t i = 0; i < q.size(); i += each) {
+    const float scale = form.w_scale(static_cast<std::int64_t>(i / each));
+    for (std::size_t k = i; k < i + each; ++k) w[k] = dequantize_value(q[k], 0, scale);
+  }
   return out;
 }
 

@@ -50,14 +50,6 @@ struct Sums {
   std::vector<std::int64_t> count;
 };
 
-Tensor integer_differences(const Tensor& codes, std::int64_t zero) {
-  Tensor d(DType::float32, codes.shape());
-  const auto q = to_ints(codes);
-  for (std::size_t i = 0; i < q.size(); ++i)
-    d.mutable_data<float>()[i] = static_cast<float>(q[i] - zero);
-  return d;
-}
-
 struct Window {
   std::vector<std::int64_t> kernel, strides, dilations, pads;
   bool count_pads = false;
@@ -165,9 +157,7 @@ void eval_average(EvalContext& c, const char* op, bool global) {
 }
 
 void eval_max(EvalContext& c) {
-  const Tensor largest = ops::run_standard("MaxPool", pool_attributes(c.attributes()),
-                                           {integer_differences(c.input(0), 0)});
-  store_result(c, convert(largest, c.input(0).dtype()));
+  store_result(c, ops::run_standard("MaxPool", pool_attributes(c.attributes()), {c.input(0)}));
 }
 
 constexpr char average[] = "AveragePool";

@@ -68,9 +68,65 @@ void pool(EvalContext& c, const PoolShape& s) {
   });
 }
 
+/// Outputs [first, last) of one axis whose tap k lies inside the input.
+struct Inside {
+  std::int64_t first, last;
+};
+
+Inside inside(const PoolShape& s, std::size_t axis, std::int64_t k) {
+  const std::int64_t shift = s.pad_begin[axis] - k * s.dilation[axis];  // i = o * stride - shift
+  const std::int64_t stride = s.stride[axis];
+  const std::int64_t first = shift <= 0 ? 0 : (shift + stride - 1) / stride;
+  const std::int64_t past = s.in[axis] + shift;  // o * stride < past
+  return {first, past <= 0 ? 0 : std::min(s.out[axis], (past + stride - 1) / stride)};
+}
+
+/// y[o] = the larger of y[o] and x[o * stride]; the first of equals and the first NaN stay.
+template <class T>
+void raise_line(const T* x, std::int64_t stride, T* y, std::int64_t n) {
+#pragma omp simd
+  for (std::int64_t o = 0; o < n; ++o) {
+    const T v = x[o * stride];
+    y[o] = (v > y[o] || v != v) && y[o] == y[o] ? v : y[o];
+  }
+}
+
+/// One tap after the other over whole lines: the taps of each output come in the same order as in
+/// pool(), and nothing is looked up.
+template <class T>
+void pool_values(EvalContext& c, const PoolShape& s) {
+  const T* x = c.in<T>(0).data();
+  T* y = c.out<T>(0).data();
+  const auto one_row = [&s](const T* from, T* to) {
+    std::fill_n(to, s.out_size(), lowest<T>());
+    for (std::int64_t tap = 0; tap < s.kernel[0] * s.kernel[1] * s.kernel[2]; ++tap) {
+      const std::array<std::int64_t, 3> k{tap / (s.kernel[1] * s.kernel[2]),
+                                          tap / s.kernel[2] % s.kernel[1], tap % s.kernel[2]};
+      const Inside d = inside(s, 0, k[0]), h = inside(s, 1, k[1]), w = inside(s, 2, k[2]);
+      const auto at = [&](std::size_t axis, std::int64_t o) {
+        return o * s.stride[axis] - s.pad_begin[axis] + k[axis] * s.dilation[axis];
+      };
+      for (std::int64_t od = d.first; od < d.last; ++od) {
+        for (std::int64_t oh = h.first; oh < h.last; ++oh) {
+          if (w.first >= w.last) continue;
+          raise_line(from + (at(0, od) * s.in[1] + at(1, oh)) * s.in[2] + at(2, w.first),
+                     s.stride[2], to + (od * s.out[1] + oh) * s.out[2] + w.first, w.last - w.first);
+        }
+      }
+    }
+  };
+  parallel_for(0, s.rows, 1, [&](std::int64_t first, std::int64_t last) {
+    for (std::int64_t row = first; row < last; ++row)
+      one_row(x + row * s.in_size(), y + row * s.out_size());
+  });
+}
+
 void run(EvalContext& c, const PoolShape& s) {
   visit_number(c.input(0).dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
+    if constexpr (std::is_arithmetic_v<T>) {
+      if (!c.has_output(1)) return pool_values<T>(c, s);
+    }
     pool<T>(c, s);
   });
 }
