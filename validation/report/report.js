@@ -143,6 +143,36 @@ if ((performance.runs || []).length) {
   table(performance.runs, [["form", r => r.form], ["back end", r => r.backend], ["median ms", r => number(r.median_ms), true], ["P90 ms", r => number(r.p90_ms), true], ["runs", r => r.samples, true]]);
 }
 
+// ---- kernels: the roofline, layer by layer, and what each fusion saves
+const steps = performance.layers || [], roof = performance.roofline;
+const intensity = l => 2 * l.macs / l.bytes;
+function roofLine(peak) {
+  const ridge = peak / roof.gbytes_per_s;
+  return [0.1, ridge, Math.max(1000, 2 * ridge)].map(x => ({ x, y: Math.min(peak, x * roof.gbytes_per_s) }));
+}
+function roofPoints(form) {
+  return steps.filter(l => l.form === form && l.gflops && l.bytes > 0).map(l => ({ x: intensity(l), y: l.gflops, node: l.node || l.value }));
+}
+if (roof && steps.length) {
+  section("Roofline of oneDNN's kernels", `Measured here: ${number(roof.f32_gflops)} GFLOP/s float32, ${number(roof.int8_gops)} GOP/s INT8, ${number(roof.gbytes_per_s)} GB/s. ` +
+    "A layer to the left of the bend is limited by memory, to the right by arithmetic; small layers stay in the caches and may lie above the slope.");
+  charts = null;
+  const line = (label, peak, color) => ({ label, data: roofLine(peak), borderColor: color, showLine: true, pointRadius: 0, borderDash: [6, 4], tension: 0 });
+  const dots = (label, form, color) => ({ label, data: roofPoints(form), backgroundColor: color, pointRadius: 4 });
+  chart("Layers against the measured roofline", { type: "scatter", data: { datasets: [
+    dots("float32 layers", "fused", colors[0]), dots("INT8 layers", "int8", colors[1]),
+    line("float32 roof", roof.f32_gflops, colors[0]), line("INT8 roof", roof.int8_gops, colors[1])] },
+    options: { plugins: { tooltip: { callbacks: { label: t => `${t.raw.node || t.dataset.label}: ${number(t.raw.x)} operations per byte, ${number(t.raw.y)} G/s` } } },
+      scales: { x: { type: "logarithmic", title: { display: true, text: "operations per byte" } }, y: { type: "logarithmic", title: { display: true, text: "10⁹ operations per second" } } } } });
+  table([...steps].sort((a, b) => b.ms - a.ms), [["form", l => l.form], ["layer", l => name(l.node || l.value)], ["operator", l => breakable(l.op)], ["kernel", l => breakable(l.kernel)],
+    ["ms", l => number(l.ms), true], ["G operations/s", l => number(l.gflops), true], ["share of the roof", l => percent(l.roofline_share), true]], 40);
+}
+if ((performance.fusions || []).length) {
+  section("What each fusion saves", "Calls, bytes read and written, and median time of the steps it replaces, unfused and fused program run in turn.");
+  table(performance.fusions, [["rule", f => breakable(f.rule)], ["output", f => name(f.output)], ["calls saved", f => number(f.calls_saved), true],
+    ["bytes saved", f => number(f.bytes_saved), true], ["before, ms", f => number(f.before_ms), true], ["after, ms", f => number(f.after_ms), true]], 60);
+}
+
 // ---- gates and coverage
 section("Gates");
 table(report.gates || [], [["result", g => badge(g.result)], ["gate", g => el("code", {}, g.id)], ["value", g => g.shown ?? number(g.value), true], ["wanted", g => `${g.op} ${g.limit}`], ["note", g => g.note || ""]]);

@@ -94,4 +94,29 @@ Json fusion_times_json(kernels::Program& unfused, kernels::Program& fused, const
   return list;
 }
 
+Json layer_times_json(kernels::Program& program, const std::string& form, const Feeds& feeds,
+                      int rounds, const bench::Roofline& roofline) {
+  std::vector<std::vector<double>> times(program.steps().size());
+  std::vector<double> seconds;
+  program.bind_inputs(feeds);
+  for (int i = 0; i <= rounds; ++i) {
+    program.execute_timed(seconds);
+    for (std::size_t k = 0; i > 0 && k < seconds.size(); ++k) times[k].push_back(seconds[k]);
+  }
+  Json list = Json::array();
+  for (std::size_t k = 0; k < times.size(); ++k) {
+    const kernels::StepInfo& s = program.steps()[k];
+    const double median = quantile(times[k], 0.5);
+    Json row{{"form", form},       {"node", s.node},     {"value", s.value}, {"op", s.op},
+             {"kernel", s.kernel}, {"ms", 1e3 * median}, {"macs", s.macs},   {"bytes", s.bytes}};
+    if (s.macs > 0 && median > 0) {
+      const double rate = 2e-9 * static_cast<double>(s.macs) / median;
+      row["gflops"] = rate;
+      row["roofline_share"] = rate / roofline.limit(s.arithmetic.has_value(), s.macs, s.bytes);
+    }
+    list.push_back(std::move(row));
+  }
+  return list;
+}
+
 }  // namespace assay

@@ -8,6 +8,7 @@
 
 #include "fusion/rewrite_log.h"
 #include "kernels/program.h"
+#include "validation/bench/roofline.h"
 
 namespace assay {
 
@@ -29,6 +30,13 @@ class Stopwatch {
 /// times of the unfused and the fused program, run in turn `rounds` times on the same feeds.
 nlohmann::ordered_json fusion_times_json(kernels::Program& unfused, kernels::Program& fused,
                                          const RewriteLog& log, const Feeds& feeds, int rounds);
+
+/// performance.layers[] of one compiled form: {form, node, value, op, kernel, ms, macs, bytes,
+/// gflops, roofline_share}; medians of `rounds` runs. The last two only where something is
+/// multiplied.
+nlohmann::ordered_json layer_times_json(kernels::Program& program, const std::string& form,
+                                        const Feeds& feeds, int rounds,
+                                        const bench::Roofline& roofline);
 
 /// Quantile of a list (0.5 the median) with linear interpolation.
 double quantile(std::vector<double> values, double q);

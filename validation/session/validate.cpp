@@ -8,6 +8,7 @@
 
 #include "runtime/file.h"
 #include "runtime/json_fields.h"
+#include "runtime/numeric/parallel.h"
 #include "validation/bisect/bisect.h"
 #include "validation/certificate/alignment_map.h"
 #include "validation/certificate/certify.h"
@@ -77,11 +78,23 @@ std::vector<LayerLoss> study_layers(const Forms& forms, const Dataset& data,
   return study.layers();
 }
 
-Json fusion_savings(const Forms& forms, const Dataset& data) {
+/// What oneDNN's kernels take: each fusion before and after, each layer against the roofline.
+void add_kernel_times(Json& performance, const Forms& forms, const Dataset& data) {
+  constexpr int rounds = 11;
   const Feeds feeds = data.load(0).inputs;
-  auto unfused = kernels::Program::compile(forms.original, shapes_of(feeds));
-  auto fused = kernels::Program::compile(forms.fused, shapes_of(feeds));
-  return fusion_times_json(unfused, fused, forms.log, feeds, 11);
+  const auto shapes = shapes_of(feeds);
+  auto unfused = kernels::Program::compile(forms.original, shapes);
+  auto fused = kernels::Program::compile(forms.fused, shapes);
+  performance["fusions"] = fusion_times_json(unfused, fused, forms.log, feeds, rounds);
+  const bench::Roofline roofline = bench::measure_roofline(num_threads());
+  performance["roofline"] = {{"f32_gflops", roofline.f32_gflops},
+                             {"int8_gops", roofline.int8_gops},
+                             {"gbytes_per_s", roofline.gbytes}};
+  performance["layers"] = layer_times_json(fused, "fused", feeds, rounds, roofline);
+  if (!forms.lowered) return;
+  auto int8 = kernels::Program::compile(forms.lowered->graph, shapes);
+  for (Json& row : layer_times_json(int8, "int8", feeds, rounds, roofline))
+    performance["layers"].push_back(std::move(row));
 }
 
 /// The certificates, also in the report; with --bisect what each instance moves.
@@ -222,10 +235,11 @@ ValidateResult validate(const ValidateOptions& o, const Progress& progress) {
   });
   report["performance"]["runs"] = watch.runs_json();
   report["performance"]["batch"] = batch;
-  report["performance"]["fusions"] = fusion_savings(forms, *data);
+  add_kernel_times(report["performance"], forms, *data);
   report["performance"]["note"] =
-      "Times of this run, per batch, while the reference also works: for a measurement use assay "
-      "bench.";
+      "Times of this run while the reference also works: runs per batch, layers and fusions for "
+      "one "
+      "sample. For a measurement use assay bench.";
   if (o.shards > 1) report["shard"] = {{"index", o.shard}, {"of", o.shards}};
 
   const auto records = in_order(file.records());
