@@ -9,7 +9,7 @@ outputs are compared. A ratio is Assay's time over that of the faster peer, pair
 median of its runs' ratios is at or under its figure. Exit code 0 only if every gated cell passes.
 
   (neither)        the gated cells, one run each: 2 threads, batch 1
-  --all            every cell, gated ones three times
+  --all            every cell, gated ones three times, the others once with a third of the turns
   --quick          the gated cells with few turns, to see that everything works
   --without-assay  the peers alone
 
@@ -182,11 +182,11 @@ def check_outputs(folder, workers, errors, precision):
     return differences
 
 
-def take_turns(arguments, workers):
+def take_turns(arguments, workers, turns_each):
     """Per worker the median latency of each turn, and all latencies. Who begins changes from turn to turn."""
     turns, samples = {name: [] for name in workers}, {name: [] for name in workers}
     order = list(workers)
-    for turn in range(arguments.turns):
+    for turn in range(turns_each):
         for name in order[turn % len(order):] + order[:turn % len(order)]:
             latencies = workers[name].turn(arguments.turn_ms)
             turns[name].append(statistics.median(latencies))
@@ -194,14 +194,14 @@ def take_turns(arguments, workers):
     return turns, samples
 
 
-def time_cell(arguments, cell):
+def time_cell(arguments, cell, turns_each=None):
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         make_input(cell[0], cell[3], folder)
         workers, errors = start(arguments, cell, folder)
         try:
             differences = check_outputs(folder, workers, errors, cell[1])
-            turns, samples = take_turns(arguments, workers)
+            turns, samples = take_turns(arguments, workers, turns_each or arguments.turns)
         finally:
             for worker in workers.values():
                 worker.close()
@@ -265,7 +265,9 @@ def run_cell(arguments, cell):
     model, _, threads, batch, caps = cell
     gated = gate_of(model, columns_of(cell)[0], threads, batch, caps[0]) is not None
     try:
-        return [time_cell(arguments, cell) for _ in range(3 if arguments.all and gated else 1)], None
+        if arguments.all and gated:
+            return [time_cell(arguments, cell) for _ in range(3)], None
+        return [time_cell(arguments, cell, arguments.turns if gated else max(3, arguments.turns // 3))], None
     except (RuntimeError, OSError, ValueError) as problem:
         return [], str(problem)
 
