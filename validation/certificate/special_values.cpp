@@ -14,7 +14,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Numbers of a region's inputs up to which the radius on special values is evaluated.
-constexpr std::int64_t largest_measured = 1 << 18;
+constexpr std::int64_t largest_measured = 1 << 14;
 
 Feeds changed(const Feeds& sample, const std::function<void(std::span<float>)>& f) {
   Feeds feeds = sample;
@@ -25,6 +25,10 @@ Feeds changed(const Feeds& sample, const std::function<void(std::span<float>)>& 
   }
   return feeds;
 }
+
+/// Subnormal numbers in a large tensor: processors take a hundred times as long for each operation
+/// on one, so the others are zero.
+constexpr std::size_t most_subnormals = 64;
 
 /// Signs alternate, magnitudes run through 1 to 2^22 smallest steps.
 float subnormal(std::size_t i) {
@@ -63,7 +67,12 @@ Classes compare(const Tensor& a, const Tensor& b) {
 
 class Check {
  public:
-  Check(const Region& r, bool bits, bool own) : r_(r), bits_(bits), own_(own) {}
+  Check(const Region& r, bool bits, bool own)
+      : r_(r),
+        bits_(bits),
+        own_(own),
+        original_(r.original, bits ? Precision::cr : Precision::f32),
+        fused_(r.fused, bits ? Precision::cr : Precision::f32) {}
 
   SpecialCheck run(const Feeds& sample) {
     const auto inputs = special_inputs(sample);
@@ -84,12 +93,12 @@ class Check {
   }
 
  private:
-  Tensor of(const Graph& g, const SpecialInput& in) const {
-    return Executor(g, bits_ ? Precision::cr : Precision::f32).run(in.feeds).at(r_.output);
+  Tensor of(const Executor& e, const SpecialInput& in) const {
+    return e.run(in.feeds).at(r_.output);
   }
 
   void compare_bits(const SpecialInput& in) {
-    const Tensor o = of(r_.original, in), f = of(r_.fused, in);
+    const Tensor o = of(original_, in), f = of(fused_, in);
     if (same_bits(o, f)) return;
     result_.domain.push_back({{"inputs", in.name}, {"bits", "differ"}});
     if (!result_.same_bits) return;
@@ -98,7 +107,7 @@ class Check {
   }
 
   void compare_classes(const SpecialInput& in) {
-    const Classes c = compare(of(r_.original, in), of(r_.fused, in));
+    const Classes c = compare(of(original_, in), of(fused_, in));
     if (c.other > 0)
       result_.domain.push_back({{"inputs", in.name},
                                 {"nonfinite_pairs", c.other},
@@ -123,6 +132,7 @@ class Check {
 
   const Region& r_;
   bool bits_, own_;
+  Executor original_, fused_;  // weights are packed once
   SpecialCheck result_;
 };
 
@@ -151,7 +161,10 @@ std::vector<SpecialInput> special_inputs(const Feeds& sample) {
                     for (std::size_t i = 0; i < x.size(); ++i) x[i] = i % 2 == 0 ? -0.0F : 0.0F;
                   })});
   list.push_back({"subnormals", changed(sample, [](std::span<float> x) {
-                    for (std::size_t i = 0; i < x.size(); ++i) x[i] = subnormal(i);
+                    const bool all = x.size() <= 64 * most_subnormals;
+                    const std::size_t step = all ? 1 : x.size() / most_subnormals;
+                    for (std::size_t i = 0; i < x.size(); ++i)
+                      x[i] = i % step == 0 ? subnormal(i / step) : 0.0F;
                   })});
   return list;
 }
