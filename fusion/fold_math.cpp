@@ -6,6 +6,8 @@
 #include <bit>
 #include <map>
 
+#include "runtime/numeric/parallel.h"
+
 namespace assay {
 namespace {
 
@@ -153,12 +155,13 @@ bool decided_in_double(double product) {
   return std::llabs(below - 0x10000000) > 4;
 }
 
+/// Weights [first, last).
 template <class T>
-void scale_all(std::span<const T> w, std::span<T> out, const ExactAffine& map,
-               const ChannelOf& channel_of) {
+void scale_part(std::span<const T> w, std::span<T> out, std::size_t first, std::size_t last,
+                const ExactAffine& map, const ChannelOf& channel_of) {
   std::vector<double> scales;
   std::vector<char> known;
-  for (std::size_t i = 0; i < w.size(); ++i) {
+  for (std::size_t i = first; i < last; ++i) {
     const std::int64_t c = channel_of(static_cast<std::int64_t>(i));
     const auto at = static_cast<std::size_t>(c);
     if (at >= scales.size()) scales.resize(at + 1), known.resize(at + 1, 0);
@@ -176,6 +179,18 @@ void scale_all(std::span<const T> w, std::span<T> out, const ExactAffine& map,
     }
     out[i] = map.weight<T>(w[i], c);
   }
+}
+
+template <class T>
+void scale_all(std::span<const T> w, std::span<T> out, const ExactAffine& map,
+               const ChannelOf& channel_of) {
+  const auto n = static_cast<std::int64_t>(w.size());
+  // A part finds the scales of its channels itself: few parts, so that this stays little work.
+  const std::int64_t grain = std::max<std::int64_t>(1 << 16, n / 16);
+  parallel_for(0, n, grain, [&](std::int64_t first, std::int64_t last) {
+    scale_part(w, out, static_cast<std::size_t>(first), static_cast<std::size_t>(last), map,
+               channel_of);
+  });
 }
 
 /// The exact shifts t of the channels, kept per precision.

@@ -2,6 +2,7 @@
 
 #include <omp.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -43,21 +44,52 @@ ThreadScope::~ThreadScope() {
   if (omp_get_max_threads() != before_) omp_set_num_threads(before_);
 }
 
+namespace {
+
+/// One image from interleaved channels to planes, in tiles that stay in the first-level cache.
+template <class T>
+void to_planes(const std::byte* data, std::byte* out, std::int64_t channels,
+               std::int64_t positions) {
+  constexpr std::int64_t wide = 16, high = 64;
+  const auto* from = reinterpret_cast<const T*>(data);
+  auto* to = reinterpret_cast<T*>(out);
+#pragma omp parallel for schedule(static) if (channels * positions > (1 << 15))
+  for (std::int64_t c0 = 0; c0 < channels; c0 += wide) {
+    const std::int64_t c1 = std::min(channels, c0 + wide);
+    for (std::int64_t p0 = 0; p0 < positions; p0 += high) {
+      const std::int64_t p1 = std::min(positions, p0 + high);
+      for (std::int64_t c = c0; c < c1; ++c) {
+        for (std::int64_t p = p0; p < p1; ++p) to[c * positions + p] = from[p * channels + c];
+      }
+    }
+  }
+}
+
+}  // namespace
+
 Tensor plain_copy(const std::byte* data, const Slot& slot) {
   Tensor out(slot.dtype, slot.shape);
-  const auto size = static_cast<std::size_t>(size_of(slot.dtype));
   std::byte* to = out.mutable_raw().data();
   if (slot.layout == Layout::plain || layouts_coincide(slot.shape)) {
     std::memcpy(to, data, static_cast<std::size_t>(out.bytes()));
     return out;
   }
   const std::int64_t channels = slot.shape[1], positions = slot.shape.numel(2, slot.shape.rank());
-  for (std::int64_t n = 0; n < slot.shape[0]; ++n) {
-    for (std::int64_t c = 0; c < channels; ++c) {
-      const std::byte* from = data + static_cast<std::size_t>(n * positions * channels + c) * size;
-      for (std::int64_t p = 0; p < positions; ++p, to += size) {
-        std::memcpy(to, from + static_cast<std::size_t>(p * channels) * size, size);
-      }
+  const std::int64_t size = size_of(slot.dtype), image = channels * positions * size;
+  for (std::int64_t n = 0; n < slot.shape[0]; ++n, data += image, to += image) {
+    switch (size) {
+      case 1:
+        to_planes<std::uint8_t>(data, to, channels, positions);
+        break;
+      case 2:
+        to_planes<std::uint16_t>(data, to, channels, positions);
+        break;
+      case 4:
+        to_planes<std::uint32_t>(data, to, channels, positions);
+        break;
+      default:
+        ASSAY_ASSERT(size == 8);
+        to_planes<std::uint64_t>(data, to, channels, positions);
     }
   }
   return out;
@@ -166,34 +198,51 @@ std::map<std::string, Tensor> Program::outputs() const {
   return out;
 }
 
+void Program::Impl::execute_with_taps(
+    const std::set<std::string>& values,
+    const std::function<void(const std::string&, const Tap&)>& on_tap) {
+  std::multimap<std::int64_t, std::string> wanted;  // step -> value
+  for (const std::string& name : values) {
+    const auto it = taps.find(name);
+    if (it != taps.end()) wanted.emplace(it->second.step, name);
+  }
+  const auto collect = [&](std::int64_t step) {
+    const auto [first, last] = wanted.equal_range(step);
+    for (auto it = first; it != last; ++it) on_tap(it->second, taps.at(it->second));
+  };
+  const ThreadScope scope(threads);
+  collect(-1);
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    steps[i].kernel->run();
+    collect(static_cast<std::int64_t>(i));
+  }
+}
+
 std::map<std::string, Tensor> Program::run(const Feeds& feeds, const std::set<std::string>& also) {
   bind_inputs(feeds);
   if (also.empty()) {
     execute();
     return outputs();
   }
-  std::multimap<std::int64_t, std::string> wanted;  // step -> value
-  for (const std::string& name : also) {
-    const auto it = impl_->taps.find(name);
-    if (it != impl_->taps.end()) wanted.emplace(it->second.step, name);
-  }
   std::map<std::string, Tensor> kept;
-  const auto collect = [&](std::int64_t step) {
-    const auto [first, last] = wanted.equal_range(step);
-    for (auto it = first; it != last; ++it) {
-      const Tap& tap = impl_->taps.at(it->second);
-      kept[it->second] =
-          plain_copy(impl_->storages[static_cast<std::size_t>(tap.storage)].data, tap.slot);
-    }
-  };
-  const ThreadScope scope(impl_->threads);
-  collect(-1);
-  for (std::size_t i = 0; i < impl_->steps.size(); ++i) {
-    impl_->steps[i].kernel->run();
-    collect(static_cast<std::int64_t>(i));
-  }
+  impl_->execute_with_taps(also, [&](const std::string& name, const Tap& tap) {
+    kept[name] = plain_copy(impl_->storages[static_cast<std::size_t>(tap.storage)].data, tap.slot);
+  });
   for (auto& [name, tensor] : outputs()) kept[name] = tensor;
   return kept;
+}
+
+void Program::visit(const Feeds& feeds, const std::set<std::string>& values,
+                    const std::function<void(const std::string&, const Tensor&)>& show) {
+  bind_inputs(feeds);
+  impl_->execute_with_taps(values, [&](const std::string& name, const Tap& tap) {
+    const std::byte* data = impl_->storages[static_cast<std::size_t>(tap.storage)].data;
+    show(name, Tensor(tap.slot.dtype, Shape{tap.slot.shape.numel()},
+                      std::shared_ptr<const std::byte>(data, [](const std::byte*) {})));
+  });
+  for (const auto& [name, tensor] : outputs()) {
+    if (values.count(name) != 0 && impl_->taps.count(name) == 0) show(name, tensor);
+  }
 }
 
 const std::vector<StepInfo>& Program::steps() const { return impl_->infos; }

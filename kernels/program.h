@@ -6,6 +6,7 @@
 // fast kernel runs on the reference operator, and steps() says so.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -62,6 +63,11 @@ class Program {
   /// (values fused away or folded at compile time are left out). Shapes and types of `feeds` must
   /// be those of compile.
   std::map<std::string, Tensor> run(const Feeds& feeds, const std::set<std::string>& also = {});
+
+  /// Runs, and shows the elements of every value named in `values` that some step computes, as a
+  /// vector in the order of storage, valid during the call: for statistics, without a copy.
+  void visit(const Feeds& feeds, const std::set<std::string>& values,
+             const std::function<void(const std::string&, const Tensor&)>& show);
 
   /// The parts of run, for timing: bind_inputs keeps the feeds' buffers, execute runs the steps,
   /// outputs copies the results.

@@ -76,6 +76,10 @@ struct Program::Impl {
   AlignedBuffer scratch;
   Feeds kept;  // the buffers that the input storages point into
 
+  /// Runs the steps and shows each wanted value while its buffer holds it.
+  void execute_with_taps(const std::set<std::string>& values,
+                         const std::function<void(const std::string&, const Tap&)>& on_tap);
+
   void allocate();
   void bind_step(const Step& step);
   void bind_inputs(const Feeds& feeds);

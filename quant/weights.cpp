@@ -15,15 +15,21 @@ constexpr CodeRange bias_codes{std::numeric_limits<std::int32_t>::min(),
 struct Layout {
   std::int64_t channels = 1;
   std::int64_t inner = 1;
-  /// f(channel, first, last) for the stretches [first, last) of one channel each.
+  /// f(channel, first, last) for the stretches [first, last) of one channel each; on all threads
+  /// when every channel has one stretch.
   template <class F>
   void each_stretch(std::size_t size, const F& f) const {
-    const auto step = static_cast<std::size_t>(inner);
-    std::size_t channel = 0;
-    for (std::size_t at = 0; at < size; at += step) {
-      f(channel, at, at + step);
-      channel = channel + 1 == static_cast<std::size_t>(channels) ? 0 : channel + 1;
-    }
+    const std::int64_t stretches =
+        static_cast<std::int64_t>(size) / std::max<std::int64_t>(inner, 1);
+    const std::int64_t grain =
+        stretches == channels ? std::max<std::int64_t>(1, kMapGrain / inner) : stretches;
+    parallel_for(0, stretches, std::max<std::int64_t>(grain, 1),
+                 [&](std::int64_t first, std::int64_t last) {
+                   for (std::int64_t k = first; k < last; ++k) {
+                     f(static_cast<std::size_t>(k % channels), static_cast<std::size_t>(k * inner),
+                       static_cast<std::size_t>((k + 1) * inner));
+                   }
+                 });
   }
 };
 
