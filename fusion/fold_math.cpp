@@ -6,6 +6,7 @@
 #include <bit>
 #include <map>
 
+#include "runtime/numeric/finite.h"
 #include "runtime/numeric/parallel.h"
 
 namespace assay {
@@ -392,12 +393,13 @@ Tensor map_bias(const Tensor& bias, const Tensor& w, const TwoSided& maps, std::
 }
 
 std::optional<std::string> not_finite(const Tensor& t) {
-  const auto values = to_doubles(t);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!std::isfinite(values[i]))
-      return "element " + std::to_string(i) + " is " + std::to_string(values[i]);
-  }
-  return std::nullopt;
+  const auto in = [](const auto& values) -> std::optional<std::string> {
+    const auto i = first_not_finite(values);
+    if (!i) return std::nullopt;
+    return "element " + std::to_string(*i) + " is " + std::to_string(values[*i]);
+  };
+  if (t.dtype() == DType::float32) return in(t.data<float>());
+  return in(std::span<const double>(to_doubles(t)));
 }
 
 }  // namespace assay

@@ -4,6 +4,7 @@
 
 #include "quant/params.h"
 #include "runtime/numeric/block_map.h"
+#include "runtime/numeric/finite.h"
 
 namespace assay {
 namespace {
@@ -43,14 +44,12 @@ std::vector<float> magnitudes(const WeightRequest& r, const Layout& layout) {
   std::vector<float> largest(static_cast<std::size_t>(layout.channels));
   const auto w = r.weight.data<float>();
   layout.each_stretch(w.size(), [&](std::size_t channel, std::size_t first, std::size_t last) {
-    float& most = largest[channel];
-    for (std::size_t i = first; i < last; ++i) {
-      if (!std::isfinite(w[i])) {
-        throw Error(
-            {.what = "weight is not finite", .where = "output channel " + std::to_string(channel)});
-      }
-      most = std::max(most, std::abs(w[i]));
+    if (first_not_finite(w.subspan(first, last - first))) {
+      throw Error(
+          {.what = "weight is not finite", .where = "output channel " + std::to_string(channel)});
     }
+    float& most = largest[channel];
+    for (std::size_t i = first; i < last; ++i) most = std::max(most, std::abs(w[i]));
   });
   return largest;
 }

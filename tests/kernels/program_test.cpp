@@ -35,6 +35,43 @@ TEST(Program, ValuesComeBackInRowMajorOrderWhateverTheLayout) {
   }
 }
 
+// Positions and channels that are no multiples of the tiles of a layout copy.
+TEST(Program, LayoutCopiesKeepEveryElement) {
+  for (const Shape& s : {Shape{2, 35, 9, 71}, Shape{1, 16, 64, 65}, Shape{1, 1, 3, 5}}) {
+    GraphMaker m;
+    const std::int64_t channels = s[1];
+    Tensor w = Tensor::zeros(DType::float32, {channels, channels, 1, 1});
+    for (std::int64_t i = 0; i < channels; ++i)
+      w.mutable_data<float>()[static_cast<std::size_t>(i * channels + i)] = 1;
+    const ValueId x = m.input("x", DType::float32, s);
+    m.graph.add_output(m.node("Conv", "y", {x, m.constant("w", w)}, DType::float32, s));
+    Program p = Program::compile(m.graph, {}, {.threads = 2});
+    const Tensor in = Random(3).reals(s);
+    EXPECT_TRUE(same_bits(p.run({{"x", in}}).at("y"), in));
+  }
+}
+
+// The elements in the order of storage: the same multiset, whatever the layout.
+TEST(Program, VisitShowsEveryWantedValue) {
+  GraphMaker m;
+  const ValueId c = identity_conv(m, "c", m.input("x", DType::float32, image));
+  m.graph.add_output(m.node("Relu", "y", {c}, DType::float32, image));
+  Program p = Program::compile(m.graph, {}, {.threads = 2});
+  const Tensor x = Random(1).reals(image);
+  std::map<std::string, std::vector<float>> seen;
+  p.visit({{"x", x}}, {"c", "y", "missing"}, [&](const std::string& name, const Tensor& t) {
+    seen[name].assign(t.data<float>().begin(), t.data<float>().end());
+  });
+  ASSERT_EQ(seen.size(), 2U);
+  std::vector<float> want(x.data<float>().begin(), x.data<float>().end());
+  std::sort(want.begin(), want.end());
+  std::sort(seen["c"].begin(), seen["c"].end());
+  EXPECT_EQ(seen["c"], want);
+  for (float& v : want) v = std::max(v, 0.0F);
+  std::sort(seen["y"].begin(), seen["y"].end());
+  EXPECT_EQ(seen["y"], want);
+}
+
 // Each Add takes over the buffer of the one before; the taps must still see every value.
 TEST(Program, TapSeesAValueBeforeItsBufferIsTakenOver) {
   GraphMaker chain;

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <vector>
 
+#include "runtime/numeric/finite.h"
 #include "runtime/numeric/quantize.h"
 
 namespace assay::block_map_test {
@@ -45,6 +46,19 @@ TEST(SmallCodes, RoundsHalvesToEvenAndSaturates) {
   EXPECT_EQ(s8(-120.5), -127);  // -120 - 7
   EXPECT_EQ(s8(133.5), 127);    // 134 - 7
   EXPECT_EQ(s8(132.5), 125);    // 132 - 7
+}
+
+TEST(Finite, FindsTheFirstOddValueInAndBehindTheBlocks) {
+  for (const std::size_t at :
+       {std::size_t{0}, std::size_t{63}, std::size_t{64}, std::size_t{130}}) {
+    for (const float odd : {NAN, INFINITY, -INFINITY}) {
+      std::vector<float> x(131, 3e38F);
+      EXPECT_FALSE(first_not_finite(std::span<const float>(x)));
+      x[at] = odd;
+      x[130] = odd;
+      EXPECT_EQ(first_not_finite(std::span<const float>(x)), at);
+    }
+  }
 }
 
 }  // namespace
