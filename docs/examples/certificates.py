@@ -47,10 +47,28 @@ def batch_norm(gamma, beta, mean, var, epsilon):
     return nodes, {"w": W, "g": gamma, "b": beta, "m": mean, "v": var}
 
 
-def fold(gamma, beta, mean, var, epsilon):
+def fold(gamma, beta, mean, var, epsilon, w=W):
     """The usual float32 recipe."""
     s = gamma / np.sqrt(var + np.float32(epsilon))
-    return [conv("x w2 b2", "y")], {"w2": W * s[:, None, None, None], "b2": beta - mean * s}
+    return [conv("x w2 b2", "y")], {"w2": w * s[:, None, None, None], "b2": beta - mean * s}
+
+
+def two_blocks(wrong):
+    """Conv, BN, Relu, Conv, BN, Add, Relu, and its fold; `wrong` is a factor of one weight of the second."""
+    rng = np.random.default_rng(2)
+    w = [rng.standard_normal((8, 8, 3, 3)).astype(np.float32) for _ in range(2)]
+    norm = [(rng.uniform(0.5, 1.5, 8), rng.normal(0, 0.2, 8), rng.normal(0, 0.2, 8), rng.uniform(0.5, 2, 8)) for _ in range(2)]
+    norm = [[v.astype(np.float32) for v in n] for n in norm]
+
+    def nodes(first, second):
+        return [*first, node("Relu", "n1", "r1"), *second, node("Add", "n2 x", "a"), node("Relu", "a", "y")]
+    original = nodes([conv("x w1", "c1"), node("BatchNormalization", "c1 g1 b1 m1 v1", "n1", epsilon=1e-5)],
+                     [conv("r1 w2", "c2"), node("BatchNormalization", "c2 g2 b2 m2 v2", "n2", epsilon=1e-5)])
+    constants = {f"{k}{i + 1}": v for i in range(2) for k, v in zip("wgbmv", [w[i], *norm[i]])}
+    folds = [fold(*norm[i], 1e-5, w[i])[1] for i in range(2)]
+    folds[1]["w2"][3, 5, 1, 1] *= np.float32(wrong)
+    fused = nodes([conv("x wf1 bf1", "n1")], [conv("r1 wf2 bf2", "n2")])
+    return (original, constants), (fused, {f"{k}f{i + 1}": folds[i][k + "2"] for i in range(2) for k in "wb"})
 
 
 def main(folder):
@@ -87,6 +105,8 @@ def main(folder):
     pair("e4", ([node("Conv", "x w", "c"), node("Mul", "c s", "y")], {"w": weights, "s": [1e20]}),
          ([node("Conv", "x w2", "y")], {"w2": weights * np.float32(1e20)}), shape=[1, 2, 1, 1], out=[1, 1, 1, 1])
     np.save(folder / "e4.npy", np.full((1, 2, 1, 1), 3e19, np.float32))
+    # Two folds, of which the second has one weight off by a thousandth: for --bisect and reduce.
+    pair("wrong", *two_blocks(1.001), shape=[2, 8, 16, 16], out=[2, 8, 16, 16])
     # U: equal functions, but no rule of the algebra says so.
     pair("u", ([node("Sigmoid", "x", "s"), node("Mul", "x s", "y")], {}),
          ([node("Neg", "x", "n"), node("Exp", "n", "e"), node("Add", "e one", "d"), node("Div", "x d", "y")],

@@ -8,6 +8,7 @@
 #include "runtime/numeric/elementary.h"
 #include "runtime/numeric/elementary_core.h"
 #include "runtime/numeric/elementary_mpfr.h"
+#include "runtime/numeric/elementary_radius.h"
 #include "runtime/numeric/ziv.h"
 
 // Drivers that turn the pieces of one function into the templates of elementary.h. Internal.
@@ -213,6 +214,16 @@ double f64_error(const Fn&) {
   return Impl<Fn>::kError64;
 }
 
+template <class Fn>
+double float_core(const Fn& fn, float x) {
+  return Impl<Fn>::core(fn, static_cast<double>(x));
+}
+
+template <class Fn>
+double float_core_error(const Fn&) {
+  return Impl<Fn>::kError;
+}
+
 // Instantiates the templates of elementary.h for one function.
 #define ASSAY_ELEMENTARY(Fn)                                             \
   template float cr_as<float>(const Fn&, float);                         \
@@ -222,6 +233,8 @@ double f64_error(const Fn&) {
   template void cr(const Fn&, std::span<const float>, std::span<float>); \
   template double evaluate(const Fn&, double);                           \
   template dd evaluate(const Fn&, const dd&);                            \
-  template double f64_error(const Fn&)
+  template double f64_error(const Fn&);                                  \
+  template double float_core(const Fn&, float);                          \
+  template double float_core_error(const Fn&)
 
 }  // namespace assay

@@ -50,7 +50,8 @@ class Runner {
     std::map<std::pair<std::string, std::string>, Expected> expected;
     for (const auto& d : data.at("defects"))
       expected[{d.at("scope"), d.at("kind")}] = {d.at("expected"), d.value("finding", ""), false};
-    for (auto list : {constant_kinds(), text_kinds(), structure_kinds(), rule_kinds()}) {
+    for (auto list :
+         {constant_kinds(), text_kinds(), structure_kinds(), special_kinds(), rule_kinds()}) {
       for (const Kind& k : list) {
         const auto it = expected.find({k.scope, k.name});
         if (it == expected.end()) {

@@ -32,6 +32,7 @@ struct Kind {
 std::vector<Kind> constant_kinds();   ///< wrong numbers in a file
 std::vector<Kind> text_kinds();       ///< wrong operators behind the fold
 std::vector<Kind> structure_kinds();  ///< pairs of graphs that are no rewrites of each other
+std::vector<Kind> special_kinds();    ///< what only special values show
 std::vector<Kind> rule_kinds();       ///< mutated rules and mutated results of rules
 
 struct Judgement {

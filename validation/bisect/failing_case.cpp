@@ -32,12 +32,21 @@ Graph with_inputs(const Graph& g, const Feeds& feeds) {
   return own;
 }
 
-/// A constant outside its budget needs no input to show it.
+bool on_own_input(const FusionCertificate& c) {
+  return c.witness.is_object() && !c.witness.contains("inputs");
+}
+
+double largest_difference(const FusionCertificate& c) {
+  const auto size = c.rounding.is_object() ? c.rounding.value("max_abs", nlohmann::ordered_json())
+                                           : nlohmann::ordered_json();
+  return size.is_number() ? size.get<double>() : 0.0;
+}
+
 bool fails_so(const FusionCertificate& c, const Failure& failure) {
   if (c.verdict != failure.verdict) return false;
-  if (kind_of(c) == "constant outside its budget") return true;
-  return kind_of(c) == failure.kind &&
-         (!failure.on_input || (c.witness.is_object() && !c.witness.contains("inputs")));
+  if (kind_of(c) == "constant outside its budget")
+    return !failure.on_input || largest_difference(c) >= failure.shown;
+  return kind_of(c) == failure.kind && (!failure.on_input || on_own_input(c));
 }
 
 }  // namespace
@@ -49,7 +58,8 @@ std::string kind_of(const FusionCertificate& c) {
 Failure failure_of(const FusionCertificate& c) {
   return {.verdict = c.verdict,
           .kind = kind_of(c),
-          .on_input = c.witness.is_object() && !c.witness.contains("inputs")};
+          .on_input = on_own_input(c),
+          .shown = largest_difference(c) / 128};
 }
 
 std::int64_t node_count(const FailingCase& c) {

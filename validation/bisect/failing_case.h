@@ -21,6 +21,7 @@ struct Failure {
   /// The case's own input shows it: hostile inputs do not count. A cut case takes inputs that the
   /// network never has, and may fail on them for another reason.
   bool on_input = false;
+  double shown = 0;  ///< then a wrong constant must move some element by at least this
 };
 
 Failure failure_of(const FusionCertificate& c);

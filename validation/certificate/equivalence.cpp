@@ -88,8 +88,8 @@ class Prover {
   bool match_producers(ValueId x, ValueId y) {
     const Node* p = o_.producer(x);
     const Node* q = f_.producer(y);
-    if (p == nullptr || q == nullptr) return no("'" + o_.name(x) + "' is not '" + f_.name(y) + "'");
     if ((is_affine(o_, x) || is_affine(f_, y)) && match_affine(x, y)) return true;
+    if (p == nullptr || q == nullptr) return no("'" + o_.name(x) + "' is not '" + f_.name(y) + "'");
     if (match_nodes(*p, *q, output_index(*p, x), output_index(*q, y))) return true;
     return match_moves(x, y);
   }

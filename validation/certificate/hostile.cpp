@@ -6,6 +6,8 @@
 #include <functional>
 #include <set>
 
+#include "validation/certificate/special_values.h"
+
 namespace assay {
 namespace {
 
@@ -61,6 +63,9 @@ std::vector<HostileInput> hostile_inputs(const Feeds& sample, std::uint64_t seed
   for (const std::int64_t at : places(sample)) {
     list.push_back({fmt::format("one at element {}, else zero", at),
                     changed(sample, [&](float, std::int64_t i) { return i == at ? 1.0F : 0.0F; })});
+  }
+  for (SpecialInput& special : special_inputs(sample)) {
+    if (special.finite) list.push_back({special.name, std::move(special.feeds)});
   }
   return list;
 }

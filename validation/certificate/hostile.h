@@ -14,8 +14,9 @@ struct HostileInput {
   Feeds feeds;
 };
 
-/// Variations of `sample`: scaled, negated, of mixed magnitudes, constant, and single ones at the
-/// corners and borders of every float32 input. The same for the same seed.
+/// Variations of `sample`: scaled, negated, of mixed magnitudes, constant, single ones at the
+/// corners and borders of every float32 input, signed zeros and subnormals. The same for the same
+/// seed.
 std::vector<HostileInput> hostile_inputs(const Feeds& sample, std::uint64_t seed);
 
 }  // namespace assay

@@ -100,8 +100,9 @@ class Check {
   void compare_bits(const SpecialInput& in) {
     const Tensor o = of(original_, in), f = of(fused_, in);
     if (same_bits(o, f)) return;
-    result_.domain.push_back({{"inputs", in.name}, {"bits", "differ"}});
-    if (!result_.same_bits) return;
+    result_.domain.push_back(
+        {{"inputs", in.name}, {"bits", "differ"}, {"original_finite_inside", in.finite}});
+    if (!in.finite || !result_.same_bits) return;
     result_.same_bits = false;
     witness(in, witness_json(r_.output, o, f, first_difference(o, f)));
   }

@@ -22,7 +22,7 @@ std::vector<SpecialInput> special_inputs(const Feeds& sample);
 
 /// What a region does to them.
 struct SpecialCheck {
-  bool same_bits = true;
+  bool same_bits = true;    ///< on finite inputs; only looked at with `bits`
   bool exceeds = false;     ///< a float32 difference beyond the certified radius
   bool overflowed = false;  ///< finite in the original, not finite in the fused graph
   std::string summary;      ///< for `proof`
@@ -30,8 +30,8 @@ struct SpecialCheck {
   nlohmann::ordered_json witness = nullptr;  ///< of other bits, or of the excess
 };
 
-/// `bits`: every bit must agree, under `cr`; else kinds of numbers are compared under `f32`, and on
-/// finite inputs the difference against the radius. `own`: made by Assay's rules.
+/// `bits`: bits are compared, under `cr`; else kinds of numbers under `f32`, and on finite inputs
+/// the difference against the radius. `own`: made by Assay's rules.
 SpecialCheck check_special_values(const Region& r, const Feeds& sample, bool bits, bool own);
 
 }  // namespace assay

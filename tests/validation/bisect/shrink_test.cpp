@@ -31,7 +31,7 @@ FailingCase folded_conv(const std::function<void(Tensor&)>& change_weights) {
 
 std::optional<Shrunk> shrunk(const FailingCase& c, const std::string& verdict,
                              const std::string& kind) {
-  return shrink(c, {verdict, kind, verdict != "U"}, {});
+  return shrink(c, {verdict, kind, verdict != "U", 1e-5}, {});
 }
 
 TEST(Shrink, AWrongWeightLeavesOneConvolutionWithOneWeightPerTap) {
@@ -44,6 +44,7 @@ TEST(Shrink, AWrongWeightLeavesOneConvolutionWithOneWeightPerTap) {
   EXPECT_EQ(ops_of(s->smallest.fused), "Conv");
   ASSERT_EQ(s->smallest.feeds.size(), 1U);
   EXPECT_EQ(s->smallest.feeds.begin()->second.numel(), 1);
+  EXPECT_GE(s->certificate.rounding["max_abs"].get<double>(), 1e-5);
   for (const Graph* g : {&s->smallest.original, &s->smallest.fused}) {
     for (const ValueId v : g->value_ids()) {
       if (g->constant(v) != nullptr && g->constant(v)->shape().rank() == 4) {
@@ -115,10 +116,10 @@ TEST(Shrink, InstancesOfAssaysOwnAreJudgedAsItsOwn) {
   const Feeds feeds{{"x", grid({2, 4, 6, 6}, 7)}};
   const std::string kind = "constant outside its budget";
   const auto s =
-      shrunk({.original = o, .fused = wrong, .feeds = feeds, .log = own.log}, "E5", kind);
+      shrink({.original = o, .fused = wrong, .feeds = feeds, .log = own.log}, {"E5", kind}, {});
   ASSERT_TRUE(s);
   EXPECT_EQ(ops_of(s->smallest.original), "Conv, BatchNormalization");
-  EXPECT_FALSE(shrunk({.original = o, .fused = wrong, .feeds = feeds}, "E5", kind));
+  EXPECT_FALSE(shrink({.original = o, .fused = wrong, .feeds = feeds}, {"E5", kind}, {}));
 }
 
 }  // namespace
