@@ -33,13 +33,14 @@ void eval(EvalContext& c) {
     if (!std::is_integral_v<T> && !c_style) {
       throw Error({.what = "Mod of floats needs fmod = 1", .got = describe(c.input(0))});
     }
-    map_binary<T, T, T>(c.input(0), c.input(1), c.output(0),
-                        [c_style](const Wide<T>& x, const Wide<T>& y) -> Wide<T> {
-                          if constexpr (std::is_integral_v<T>)
-                            return integer_remainder<T>(x, y, c_style);
-                          else
-                            return fmod_exact(x, y);
-                        });
+    if constexpr (std::is_integral_v<T>) {
+      map_binary<T, T, T>(c.input(0), c.input(1), c.output(0), [c_style](const T& x, const T& y) {
+        return integer_remainder<T>(x, y, c_style);
+      });
+    } else {
+      map_binary<T, T, T>(c.input(0), c.input(1), c.output(0),
+                          [](const Wide<T>& x, const Wide<T>& y) { return fmod_exact(x, y); });
+    }
   });
 }
 

@@ -98,13 +98,13 @@ void eval(EvalContext& c) {
       narrow_or_float<T>(c, e);
     else {
       const Tensor y = convert(e, dtype_of<T>);
-      const bool correct = c.precision == Precision::cr;
-      map_binary<T, T, T>(c.input(0), y, c.output(0), [correct](const T& a, const T& b) -> T {
-        if constexpr (std::is_same_v<T, double>)
-          return correct ? cr_pow(a, b) : evaluate_pow(a, b);
-        else
-          return evaluate_pow(a, b);
-      });
+      const auto evaluate = [](const T& a, const T& b) { return evaluate_pow(a, b); };
+      if constexpr (std::is_same_v<T, double>) {
+        if (c.precision == Precision::cr)
+          return map_binary<T, T, T>(c.input(0), y, c.output(0),
+                                     [](double a, double b) { return cr_pow(a, b); });
+      }
+      map_binary<T, T, T>(c.input(0), y, c.output(0), evaluate);
     }
   });
 }
