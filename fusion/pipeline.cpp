@@ -178,6 +178,7 @@ class Pipeline {
     fired.output = note_of(graph(), match.root).output;
     std::vector<NodeNote> notes;
     for (const NodeId n : region) notes.push_back(note_of(graph(), n));
+    fired.formulas = formulas(region);
     const auto touched = values_of(region);
     const std::set<std::string> names_before = names(touched);
     const NodeId last = graph().node_ids().back();
@@ -212,6 +213,18 @@ class Pipeline {
       }
     }
     return inputs;
+  }
+
+  /// What the region computes from constants.
+  std::vector<std::string> formulas(const std::vector<NodeId>& region) {
+    std::vector<std::string> list;
+    for (const NodeId n : region) {
+      const Node& node = graph().node(n);
+      if (!node.inputs.empty() && node.has_output(0) &&
+          context_.constant(node.outputs[0]) != nullptr)
+        list.push_back(graph().name(node.outputs[0]));
+    }
+    return list;
   }
 
   std::set<ValueId> values_of(const std::vector<NodeId>& region) {

@@ -25,6 +25,8 @@ struct FiredRewrite {
   std::vector<std::string> inputs = {};        ///< values that enter the region (initializers left out)
   std::string output = {};                ///< root output value; keeps its name
   std::vector<std::string> constants = {};     ///< initializers made
+  /// Values that nodes compute from constants and of which the rule took the formula, not the stored number.
+  std::vector<std::string> formulas = {};
   std::vector<std::string> vanished = {};      ///< values that no longer exist
 };
 

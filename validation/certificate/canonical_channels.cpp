@@ -4,6 +4,7 @@
 
 #include "runtime/executor.h"
 #include "validation/certificate/canonical_parts.h"
+#include "validation/certificate/constant_value.h"
 
 namespace assay {
 
@@ -128,6 +129,23 @@ std::optional<Tensor> part_of(const Tensor& t, const Shape& whole, std::int64_t 
   return rows_of(t.reshaped(Shape{whole[1]}), begin, end).reshaped(Shape(dims));
 }
 
+/// The same of a constant that nodes compute: a Slice of it, which constant_value() looks through.
+std::optional<ValueId> part_of_formula(Rewriter& r, ValueId v, const Shape& whole,
+                                       std::int64_t begin, std::int64_t end) {
+  const auto k = constant_value(r.graph(), v);
+  if (!k) return std::nullopt;
+  if (k->shape.numel() == 1) return v;
+  const std::int64_t at = k->shape.rank() - (whole.rank() - 1);
+  if (at < 0 || k->shape.numel() != whole[1] || k->shape[at] != whole[1]) return std::nullopt;
+  std::vector<std::int64_t> dims = k->shape.vec();
+  dims[static_cast<std::size_t>(at)] = end - begin;
+  Attributes a;
+  a.set("starts", std::vector<std::int64_t>{begin});
+  a.set("ends", std::vector<std::int64_t>{end});
+  a.set("axes", std::vector<std::int64_t>{at});
+  return r.put("Slice", {v}, Shape(dims), std::move(a));
+}
+
 /// Inputs of the step on one part; nullopt when it cannot be cut.
 std::optional<std::vector<ValueId>> cut_step(Rewriter& r, const Node& step, std::size_t data,
                                              ValueId part, std::int64_t begin, std::int64_t end,
@@ -139,7 +157,12 @@ std::optional<std::vector<ValueId>> cut_step(Rewriter& r, const Node& step, std:
       continue;
     }
     const Tensor* t = r.number(step, i);
-    if (t == nullptr) return std::nullopt;
+    if (t == nullptr) {
+      const auto part = part_of_formula(r, inputs[i], whole, begin, end);
+      if (!part) return std::nullopt;
+      inputs[i] = *part;
+      continue;
+    }
     const auto cut = step.is("BatchNormalization") && t->numel() == whole[1]
                          ? std::optional(rows_of(*t, begin, end))
                          : part_of(*t, whole, begin, end);
@@ -153,8 +176,11 @@ std::optional<std::size_t> data_side(const Rewriter& r, const Node& n) {
   if (n.is("BatchNormalization"))
     return n.outputs.size() > 1 ? std::nullopt : std::optional(std::size_t{0});
   if (!n.is("Add") && !n.is("Sub") && !n.is("Mul") && !n.is("Div")) return std::nullopt;
-  if (r.number(n, 1) != nullptr) return 0;
-  return r.number(n, 0) != nullptr && !n.is("Div") ? std::optional(std::size_t{1}) : std::nullopt;
+  const auto constant = [&](std::size_t i) {
+    return r.number(n, i) != nullptr || constant_value(r.graph(), n.inputs[i]).has_value();
+  };
+  if (constant(1)) return 0;
+  return constant(0) && !n.is("Div") ? std::optional(std::size_t{1}) : std::nullopt;
 }
 
 void distribute(Rewriter& r, NodeId n) {

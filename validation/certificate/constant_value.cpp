@@ -93,6 +93,21 @@ std::optional<RealTensor> reshaped(RealTensor a, const Tensor* target) {
   return a;
 }
 
+/// A Slice that canonical() made: a part of the only axis that is longer than 1.
+std::optional<RealTensor> part(const RealTensor& a, const Node& slice) {
+  const std::int64_t begin = slice.attributes.ints_or("starts", {0})[0];
+  const std::int64_t end = slice.attributes.ints_or("ends", {0})[0];
+  const std::int64_t axis = slice.attributes.ints_or("axes", {0})[0];
+  if (axis < 0 || axis >= a.shape.rank() || a.shape[axis] != a.shape.numel() || begin < 0 ||
+      end > a.shape.numel() || end <= begin)
+    return std::nullopt;
+  std::vector<std::int64_t> dims = a.shape.vec();
+  dims[static_cast<std::size_t>(axis)] = end - begin;
+  return RealTensor{.shape = Shape(dims),
+                    .values = {a.values.begin() + begin, a.values.begin() + end},
+                    .stored = a.stored};
+}
+
 }  // namespace
 
 std::optional<RealTensor> constant_value(const Graph& g, ValueId v) {
@@ -107,6 +122,7 @@ std::optional<RealTensor> constant_value(const Graph& g, ValueId v) {
     return std::nullopt;
   const auto a = constant_value(g, n->inputs[0]);
   if (!a) return std::nullopt;
+  if (n->is("Slice") && n->inputs.size() == 1) return part(*a, *n);
   if (n->inputs.size() == 1) return unary(n->op_type, *a);
   if (n->is("Reshape")) return reshaped(*a, g.constant(n->inputs[1]));
   const auto b = constant_value(g, n->inputs[1]);

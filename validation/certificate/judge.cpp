@@ -27,23 +27,6 @@ using Json = nlohmann::ordered_json;
 
 Graph constants_folded(const Graph& g) { return fuse(g, {.mode = "fold_constants"}).graph; }
 
-bool inside(const Equivalence& e) {
-  return std::all_of(e.segments.begin(), e.segments.end(),
-                     [](const Segment& s) { return s.audit.inside; });
-}
-
-/// Some node rounds a number that depends on constants alone.
-bool computes_constants(const Graph& g) {
-  const auto nodes = g.node_ids();
-  return std::any_of(nodes.begin(), nodes.end(), [&](NodeId n) {
-    const Node& node = g.node(n);
-    return !node.inputs.empty() && !node.is("Identity") && !node.is("Neg") &&
-           std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) {
-             return v.valid() && is_float(g.value(v).initializer.dtype());
-           });
-  });
-}
-
 /// Judges one region.
 class Judge {
  public:
@@ -139,19 +122,11 @@ class Judge {
 
   bool prove(const Region& r) {
     const RegionShapes run = value_shapes(r, feeds_[0]);
-    // Constants that nodes compute count as exact expressions first, then as stored.
-    equal_ = prove_equal(r.original, r.plain, run, {.own = own_});
-    if (!equal_.proved || !inside(equal_)) {
-      Equivalence stored =
-          prove_equal(constants_folded(r.original), constants_folded(r.plain), run, {.own = own_});
-      if (stored.proved && (!equal_.proved || inside(stored))) {
-        equal_ = std::move(stored);
-        // The original is then the graph with these constants as stored, in every precision.
-        folded_ = r;
-        for (Graph* g : {&folded_->original, &folded_->fused, &folded_->plain})
-          *g = constants_folded(*g);
-      }
-    }
+    Region as_read = r;
+    as_read.original = r.read;
+    for (Graph* g : {&as_read.fused, &as_read.plain}) *g = constants_folded(*g);
+    equal_ = prove_equal(as_read.original, as_read.plain, run, {.own = own_});
+    read_ = std::move(as_read);
     if (equal_.proved) accept_proof(run);
     return equal_.proved;
   }
@@ -176,7 +151,7 @@ class Judge {
   }
 
   void again_in_float64(const RegionShapes& run) {
-    const Refold again = refold(folded_ ? *folded_ : r_, run);
+    const Refold again = refold(read_ ? *read_ : r_, run);
     if (!again.done) {
       c_.proof["refold"] = "not made: " + again.note;
       return;
@@ -184,9 +159,7 @@ class Judge {
     c_.proof["refold"] = {{"precision", "float64"},
                           {"constants", again.audit.constants},
                           {"max_ulp", json_number(again.audit.max_ulp)}};
-    if (!again.audit.inside && computes_constants(r_.original)) {
-      c_.proof["refold"]["note"] = "the original computes constants in float32 that rules took";
-    } else if (!again.audit.inside)
+    if (!again.audit.inside)
       set("E5", fmt::format("the rule run in float64 is off by {:.3g} units of float64: {}",
                             again.audit.max_ulp, again.audit.worst));
   }
@@ -238,7 +211,7 @@ class Judge {
       return;
     }
     const bool bits = c_.verdict == "E0";
-    const Region& r = folded_ ? *folded_ : r_;
+    const Region& r = proved_ && read_ ? *read_ : r_;
     const SpecialCheck check = check_special_values(bits ? r_ : r, feeds_[0], bits, own_);
     c_.proof["special_values"] = check.summary;
     for (const Json& entry : check.domain) c_.domain.push_back(entry);
@@ -255,7 +228,7 @@ class Judge {
   // ---- on inputs
 
   void numbers() {
-    const Region& r = apart_ ? *apart_ : folded_ ? *folded_ : r_;
+    const Region& r = apart_ ? *apart_ : proved_ && read_ ? *read_ : r_;
     const Measured m = measure(r, equal_.segments, feeds_, own_);
     if (!m.missing.empty()) {
       c_.proof["radius"] = "no bound for " + m.missing;
@@ -323,8 +296,8 @@ class Judge {
   const CertifyOptions& options_;
   FusionCertificate c_;
   Equivalence equal_;
-  std::optional<Region> apart_;   ///< E3: without the quantizers that the fused side lacks
-  std::optional<Region> folded_;  ///< with the constants that nodes compute as initializers
+  std::optional<Region> apart_;  ///< E3: without the quantizers that the fused side lacks
+  std::optional<Region> read_;   ///< with constants as the rules read them
   bool proved_ = false;
 };
 

@@ -7,6 +7,7 @@
 
 #include "quant/unfuse.h"
 #include "validation/certificate/bitwise.h"
+#include "validation/certificate/reading.h"
 #include "validation/certificate/structure.h"
 
 namespace assay {
@@ -197,6 +198,7 @@ class Aligner {
              .dependent = {},
              .original = {},
              .fused = {},
+             .read = {},
              .plain = {},
              .nodes = {},
              .fused_nodes = {},
@@ -216,6 +218,7 @@ class Aligner {
       pending_[f_.value(out).producer] = e.what();
       return;
     }
+    r.read = log_ == nullptr ? r.original : as_rules_read(r.original, *log_);
     r.plain = unfuse(r.fused);
     if (r.inputs.size() > 1) r.dependent = dependent_inputs(r.inputs);
     for (const NodeId n : members) {

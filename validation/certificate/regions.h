@@ -22,6 +22,9 @@ struct Region {
   /// the rounding of what lies between.
   std::set<std::string> dependent = {};
   Graph original, fused;  ///< graphs of their own, fused operators written out in `plain`
+  /// The original as Assay's rules read its computed constants (reading.h); for another tool's file
+  /// the original as it is.
+  Graph read = {};
   Graph plain;  ///< `fused` with the fused operators of Assay's domain as standard operators
   std::vector<std::string> nodes;  ///< names of the original's nodes
   std::vector<std::string> fused_nodes;
