@@ -200,6 +200,95 @@ void core(EvalContext& c) {
   });
 }
 
+/// Reach of a batch's own statistics: how far its mean, and its variance, may be off.
+struct BatchReach {
+  double mean = 0, off_mean = 0, variance = 0, off_variance = 0;
+};
+
+/// Over n elements with radii r: the mean is off by mean(r) and n + 1 roundings of mean |x|; a
+/// deviation d = x - mean by e = r + off_mean + u |d|; the variance by mean(2 |d| e + e^2) and
+/// n + 2 roundings of mean (|d| + e)^2.
+BatchReach batch_reach(const BoundContext& c, const std::vector<double>& x,
+                       const std::vector<double>& r) {
+  const auto n = static_cast<double>(x.size());
+  BatchReach b;
+  double sizes = 0, radii = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    b.mean += x[i] / n;
+    sizes += std::fabs(x[i]) / n;
+    radii += r[i] / n;
+  }
+  // The mean and the deviations are taken again in double here: n + 1 of its units.
+  const double rounding = (n + 1) * (c.unit + 0x1p-52);
+  b.off_mean = outward(radii + rounding * (sizes + radii) + c.tiny);
+  double grown = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double d = std::fabs(x[i] - b.mean);
+    const double e = r[i] + b.off_mean + (c.unit + 0x1p-52) * d;
+    b.variance += d * d / n;
+    b.off_variance += (2 * d * e + e * e) / n;
+    grown += (d + e) * (d + e) / n;
+  }
+  b.off_variance = outward(b.off_variance + (n + 2) * (c.unit + 0x1p-52) * grown + c.tiny);
+  return b;
+}
+
+/// Outputs 1 to 4: running mean and variance, those of the batch; each rounded once from a few
+/// operations that are far more exact.
+void bound_statistics(BoundContext& c, const std::vector<BatchReach>& batches) {
+  const double share = std::fabs(1 - c.node->attributes.float_or("momentum", 0.9F));
+  for (std::size_t i = 1; i < c.outputs.size(); ++i) {
+    if (!c.outputs[i].defined()) continue;
+    const auto value = c.outputs[i].data<double>();
+    auto radius = new_radius(c, i);
+    for (std::size_t ch = 0; ch < radius.size(); ++ch) {
+      const BatchReach& b = batches[ch];
+      const double off = i % 2 == 1 ? b.off_mean : b.off_variance;
+      radius[ch] = outward((i < 3 ? share : 1.0) * off +
+                           2 * (c.unit + 0x1p-52) * std::fabs(value[ch]) + c.tiny);
+    }
+  }
+}
+
+/// y = d s + beta with s = gamma / sqrt(w), w = variance + epsilon of the batch: with w off by r_w,
+/// |gamma| ((|d| + e) / sqrt(w - r_w) - |d| / sqrt(w)), and six roundings of the grown product. No
+/// radius when w may reach 0, or when a parameter has one.
+void bound_training(BoundContext& c, const Layout& l) {
+  const Radius rx(c, 0);
+  for (std::size_t i = 1; i < 5; ++i) {
+    if (!Radius(c, i).exact()) return;
+  }
+  const auto x = c.inputs[0].data<double>(), y = c.outputs[0].data<double>();
+  const auto gamma = c.inputs[1].data<double>();
+  std::vector<double> radii(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) radii[i] = rx[static_cast<std::int64_t>(i)];
+  const double epsilon = c.node->attributes.float_or("epsilon", 1e-5F);
+  std::vector<double> result(x.size());
+  std::vector<BatchReach> batches;
+  for (std::int64_t ch = 0; ch < l.channels; ++ch) {
+    const std::vector<double> row = gather<double>(x, l, ch);
+    const std::vector<double> r = gather<double>(radii, l, ch);
+    const std::vector<double> out = gather<double>(y, l, ch);
+    const BatchReach b = batch_reach(c, row, r);
+    const double w = b.variance + epsilon;
+    const double r_w = outward(b.off_variance + 2 * (c.unit + 0x1p-52) * (w + b.off_variance));
+    if (!(w > 2 * r_w)) return;
+    const double size = std::fabs(gamma[static_cast<std::size_t>(ch)]);
+    std::vector<double> bound(row.size());
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const double d = std::fabs(row[i] - b.mean);
+      const double e = r[i] + b.off_mean + (c.unit + 0x1p-52) * d;
+      const double grown = size * (d + e) / std::sqrt(w - r_w);
+      const double moved = grown - size * d / std::sqrt(w);
+      bound[i] = outward(moved + 6 * (c.unit + 0x1p-52) * (grown + std::fabs(out[i])) + 6 * c.tiny);
+    }
+    scatter<double>(bound, result, l, ch);
+    batches.push_back(b);
+  }
+  std::copy(result.begin(), result.end(), new_radius(c).begin());
+  bound_statistics(c, batches);
+}
+
 /// |y error| <= |s| (r_x + r_mean) + r_beta + |x - mean| r_s + (5 |x - mean| |s| + |y|) u: what
 /// comes in, then the sum var + epsilon, root, quotient, difference, product and sum. With
 /// parameters that carry radii, s = gamma / sqrt(w), w = var + epsilon, is off by at most
@@ -207,7 +296,7 @@ void core(EvalContext& c) {
 /// and |x - mean| and |s| in the other terms grow by their radii.
 void bound(BoundContext& c) {
   const Layout l = layout_of(*c.node, c.opset, c.inputs[0].shape());
-  if (training(*c.node, c.opset)) return;  // no radius: result stays undefined
+  if (training(*c.node, c.opset)) return bound_training(c, l);
   const auto x = c.inputs[0].data<double>(), y = c.outputs[0].data<double>();
   const auto scale = c.inputs[1].data<double>(), mean = c.inputs[3].data<double>();
   const auto variance = c.inputs[4].data<double>();

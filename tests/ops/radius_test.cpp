@@ -168,6 +168,18 @@ TEST(Radius, OfEveryOperatorHoldsAndIsNotEmpty) {
   for (const std::string& type : left) ADD_FAILURE() << "no example of " << type;
 }
 
+TEST(Radius, OfANormalizationInTrainingModeHoldsAndIsNotEmpty) {
+  const OpCall call{"BatchNormalization",
+                    {image(), fill({2}, 7), fill({2}, 8), fill({2}, 9), fill({2}, 10)},
+                    {{"training_mode", std::int64_t{1}}},
+                    15};
+  ASSERT_TRUE(radius_of(call).defined());
+  EXPECT_LE(radius_use(call), 1.0);
+  EXPECT_GT(radius_use(call), 0x1p-10);
+  EXPECT_LE(passed_use(call), 1.0);
+  EXPECT_GT(passed_use(call), 0x1p-10);
+}
+
 /// Step 1: 2.49 becomes 2; within 0.02 of it lies the boundary to 3, within 0.005 it does not.
 TEST(Radius, OfACodeIsHowManyCodesLieInReach) {
   const OpCall call{"QuantizeLinear",

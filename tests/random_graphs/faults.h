@@ -41,8 +41,9 @@ struct Fault {
   };
   std::string name;
   Kind kind = Kind::reading;
-  /// True: the function may stay the same (ReLU behind ReLU); such a mutant is drawn again when no
-  /// input shows it. Faults that only change numbers must be seen in the constants.
+  /// True: the fault changes operators, and the function may stay the same (ReLU behind ReLU); such
+  /// a mutant is drawn again when no sample shows more than float32 rounding. Faults that only change
+  /// numbers must be seen in the constants; they are drawn again only when no number changes at all.
   bool may_be_equivalent = false;
   /// False when there is nothing to change.
   bool (*inject)(FaultSite&) = nullptr;

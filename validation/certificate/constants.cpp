@@ -124,7 +124,9 @@ class Audit {
     const auto off = static_cast<double>(std::fabs(star - static_cast<long double>(stored)));
     if (!(off > 0x1p-50 * std::fabs(x)) || !std::isfinite(x) || std::fabs(x) < 0x1p-120)
       return false;
-    if (off / weight_budget(x, o_.steps, budget_) > 0.999 * result_.budget_use) return false;
+    if (off / weight_budget(x, o_.steps, budget_) > 0.999 * std::min(1.0, result_.budget_use))
+      return false;
+    if (own_rounding() && static_cast<double>(static_cast<float>(star)) != stored) return false;
     ++result_.constants;
     ++result_.rounded;
     result_.exact = false;
@@ -132,8 +134,11 @@ class Audit {
     return true;
   }
 
+  /// The stored numbers are the coefficients of Assay's own fold: each is rounded once.
+  bool own_rounding() const { return budget_.own && !budget_.scaled; }
+
   void weight(std::int64_t c, std::int64_t i, const Real& exact, const Real& stored) {
-    check(exact, stored, weight_budget(exact.to_double(), o_.steps, budget_),
+    check({exact, stored, weight_budget(exact.to_double(), o_.steps, budget_), own_rounding()},
           fmt::format("weight, channel {}, index {}", c, i), c);
   }
 
@@ -168,22 +173,22 @@ class Audit {
       const Real beta(n.beta[c]);
       const std::string at = ", channel " + std::to_string(c);
       if (n.gamma[c] == 0) {
-        check(star, stored, 0, "factor" + at, static_cast<std::int64_t>(c));
-        check(o_.shift[c], f_.shift[c], half_spacing(o_.shift[c]), "shift" + at,
-              static_cast<std::int64_t>(c));
+        check({star, stored}, "factor" + at, static_cast<std::int64_t>(c));
+        check({o_.shift[c], f_.shift[c], half_spacing(o_.shift[c]), true, size_of_shift(c)},
+              "shift" + at, static_cast<std::int64_t>(c));
         continue;
       }
       // gamma = factor * unit with unit = root / a
       const Real unit = Real(n.gamma[c]) / stored;
       const Real gamma = star * unit;
-      check(gamma, Real(n.gamma[c]), half_spacing(gamma), "scale of the normalization" + at,
+      check({gamma, Real(n.gamma[c]), half_spacing(gamma), true}, "scale of the normalization" + at,
             static_cast<std::int64_t>(c));
       const Real a = stored / n.scale[c];
       const Real h = (f_.shift[c] - beta) / n.scale[c] + n.mean[c];
       const Real x = (n.mean[c] - h) / a;
       const Real exact = o_.shift[c] + star * x;
-      check(exact, beta, half_spacing(exact), "shift of the normalization" + at,
-            static_cast<std::int64_t>(c), size_of_shift(c) + (star * x).abs());
+      check({exact, beta, half_spacing(exact), true, size_of_shift(c) + (star * x).abs()},
+            "shift of the normalization" + at, static_cast<std::int64_t>(c));
     }
     return true;
   }
@@ -199,7 +204,8 @@ class Audit {
       if (other.input != t.input) continue;
       for (std::size_t c = 0; c < t.coeff.size(); ++c) {
         if (t.coeff[c] == other.coeff[c]) continue;
-        check(t.coeff[c], other.coeff[c], weight_budget(t.coeff[c].to_double(), o_.steps, budget_),
+        check({t.coeff[c], other.coeff[c], weight_budget(t.coeff[c].to_double(), o_.steps, budget_),
+               own_rounding()},
               fmt::format("factor of '{}', channel {}", t.input, c), static_cast<std::int64_t>(c));
       }
       return true;
@@ -208,8 +214,9 @@ class Audit {
   }
 
   void bias(std::size_t c) {
-    check(o_.shift[c], f_.shift[c], shift_budget(o_, c, budget_),
-          fmt::format("bias, channel {}", c), static_cast<std::int64_t>(c), size_of_shift(c));
+    check(
+        {o_.shift[c], f_.shift[c], shift_budget(o_, c, budget_), own_rounding(), size_of_shift(c)},
+        fmt::format("bias, channel {}", c), static_cast<std::int64_t>(c));
   }
 
   /// Sum of the magnitudes that the shift of a channel is made of.
@@ -217,23 +224,42 @@ class Audit {
     return o_.magnitude[c] + o_.beta[c] + f_.magnitude[c] + f_.beta[c];
   }
 
-  /// `size`: of the terms whose sum `exact` is, where they cancel.
-  void check(const Real& exact, const Real& stored, double budget, const std::string& what,
-             std::int64_t channel, const Real& size = Real(0)) {
+  struct Constant {
+    const Real& exact;
+    const Real& stored;
+    double budget = 0;
+    bool once = false;    ///< must be the exact value rounded once to nearest even
+    Real size = Real(0);  ///< of the terms whose sum `exact` is, where they cancel
+  };
+
+  void check(const Constant& k, const std::string& what, std::int64_t channel) {
     ++result_.constants;
-    const double off = (exact - stored).abs().to_double();
+    const double off = (k.exact - k.stored).abs().to_double();
     // What 256-bit arithmetic leaves of two equal numbers.
-    if (off <= 0x1p-220 * (size + exact.abs()).to_double()) return;
+    const double noise = 0x1p-220 * (k.size + k.exact.abs()).to_double();
+    if (off <= noise) return;
     result_.exact = false;
     ++result_.rounded;
-    result_.max_ulp = std::max(result_.max_ulp, off / spacing(exact.to_double(), budget_));
-    const double use = budget > 0 ? off / budget : INFINITY;
+    result_.max_ulp = std::max(result_.max_ulp, off / spacing(k.exact.to_double(), budget_));
+    double use = k.budget > 0 ? off / k.budget : INFINITY;
+    if (k.once && use <= 1 && !rounded_once(k, noise)) use = std::max(use, 1 + 0x1p-40);
     if (!(use <= 1)) result_.inside = false;
     if (use <= result_.budget_use) return;
     result_.budget_use = use;
     result_.worst_channel = channel;
     result_.worst =
-        fmt::format("{}: stored {:a}, exact {:a}", what, stored.to_double(), exact.to_double());
+        fmt::format("{}: stored {:a}, exact {:a}", what, k.stored.to_double(), k.exact.to_double());
+  }
+
+  /// The budget is half a unit on both sides. The neighbour beyond a tie, and the one below a power
+  /// of two, where the spacing changes, lie inside it and are still not the rounded number.
+  bool rounded_once(const Constant& k, double noise) const {
+    const Real nearest = budget_.is_double ? Real(k.exact.to_double())
+                                           : Real(static_cast<double>(k.exact.to_float()));
+    if (nearest == k.stored) return true;
+    const Real middle = (nearest + k.stored) / Real(2);
+    const Real apart = (k.exact - middle).abs();
+    return !(apart == Real(0)) && apart.to_double() <= noise;  // 256 bits do not tell
   }
 
   const NormalForm& o_;
