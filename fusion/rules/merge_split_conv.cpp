@@ -3,8 +3,8 @@
 // Before:  y = Concat(Conv_1(s_1), ..., Conv_N(s_N); axis 1),  s_1..s_N = Split(x; axis 1) in that
 // order and of equal size After:   y = Conv(x, [W_1; ...; W_N], [b_1; ...; b_N]; group = N·g),
 // where each Conv_i has group g Algebra: group i of a grouped convolution reads the i-th slice of x
-// and writes the i-th slice of y: the same sums. E0; absent biases
-//          become zeros when another branch has one.
+// and writes the i-th slice of y: the same sums. E0. When only some branches have a bias the others
+// get zeros, and E1 is reached: a sum of nothing but -0 becomes +0.
 // Declines when: the slices are not equal, not all used, in another order, or read elsewhere; the
 // branches differ in an attribute or
 //          weight shape; a weight or bias is not constant, may be overridden, or is shared; axis
