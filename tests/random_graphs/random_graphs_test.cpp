@@ -27,9 +27,9 @@ TEST(RandomGraphs, EverySetKeepsTheFunction) {
   }
   // The run proves something only if it rewrites a lot.
   EXPECT_GT(counts.fused, 120) << to_string(counts);
-  // Certificates of correct rewrites: 2 % are undecided or doubted over 10,000 graphs
-  // (CONTRIBUTING.md says which); these few graphs have more of them.
-  EXPECT_LE((counts.undecided + counts.alarms) * 100, counts.instances * 5) << to_string(counts);
+  // Certificates of correct rewrites: 0.5 % are undecided or doubted over 4,000 graphs
+  // (CONTRIBUTING.md); three of these few are, all of move_bn_before_layout behind another rule.
+  EXPECT_LE((counts.undecided + counts.alarms) * 100, counts.instances * 2) << to_string(counts);
 }
 
 TEST(RandomGraphs, FaultsOfRulesAreCaught) {
@@ -43,8 +43,7 @@ TEST(RandomGraphs, FaultsOfRulesAreCaught) {
   }
   EXPECT_GE(counts.faults, 80);
   EXPECT_GE(counts.by_fault.size(), 15U);
-  // 99 % over 10,000 graphs; CONTRIBUTING.md says which are missed and why.
-  EXPECT_GE(counts.caught * 100, counts.faults * 97) << missed;
+  EXPECT_EQ(counts.caught, counts.faults) << missed;
 }
 
 TEST(RandomGraphs, SameSeedSameGraph) {
