@@ -27,12 +27,6 @@ constexpr Layer layers[] = {
     {"mobilenet dw 576 @14", 576, 576, 3, 1, 576, 14},
 };
 
-ValueType stated(DType dtype, std::vector<std::int64_t> sizes) {
-  ValueType t{.dtype = dtype, .dims = std::vector<Dim>{}};
-  for (const std::int64_t s : sizes) t.dims->push_back({.size = s, .symbol = {}});
-  return t;
-}
-
 Attributes attributes_of(const Layer& l) {
   const std::int64_t pad = l.kernel / 2;
   return {{"strides", std::vector<std::int64_t>{l.stride, l.stride}},
@@ -46,12 +40,12 @@ Graph layer_graph(const Layer& l, bool integer) {
   const std::int64_t out = (l.size - 1) / l.stride + 1;
   Graph g;
   g.info.opsets = {{"", 13}, {assay_domain, 1}};
-  const ValueId x = g.add_input("x", stated(code, {1, l.channels, l.size, l.size}));
+  const ValueId x = g.add_input("x", type_of(code, {1, l.channels, l.size, l.size}));
   const Tensor weights = Tensor::zeros(integer ? DType::int8 : DType::float32,
                                        {l.filters, l.channels / l.group, l.kernel, l.kernel});
   const ValueId w = g.add_initializer("w", weights);
   const ValueId b = g.add_initializer("b", Tensor::zeros(DType::float32, {l.filters}));
-  const ValueId y = g.add_value("y", stated(code, {1, l.filters, out, out}));
+  const ValueId y = g.add_value("y", type_of(code, {1, l.filters, out, out}));
   Attributes a = attributes_of(l);
   if (integer) {
     a.set("y_dtype", std::int64_t{2});
@@ -86,10 +80,10 @@ void run_layer(benchmark::State& state, const Layer& l, bool integer) {
 void quantize_image(benchmark::State& state) {
   Graph g;
   g.info.opsets[""] = 13;
-  const ValueId x = g.add_input("x", stated(DType::float32, {1, 3, 224, 224}));
+  const ValueId x = g.add_input("x", type_of(DType::float32, {1, 3, 224, 224}));
   const ValueId s = g.add_initializer("s", Tensor::scalar(0.02F));
   const ValueId z = g.add_initializer("z", Tensor::scalar(std::uint8_t{114}));
-  const ValueId y = g.add_value("y", stated(DType::uint8, {1, 3, 224, 224}));
+  const ValueId y = g.add_value("y", type_of(DType::uint8, {1, 3, 224, 224}));
   g.add_node({.name = "q",
               .op_type = "QuantizeLinear",
               .domain = {},
@@ -99,7 +93,7 @@ void quantize_image(benchmark::State& state) {
               .captures = {}});
   // A consumer that wants channels-last, so that only the quantizer is timed with its own layout
   // change.
-  const ValueId p1 = g.add_value("p", stated(DType::uint8, {1, 3, 1, 1}));
+  const ValueId p1 = g.add_value("p", type_of(DType::uint8, {1, 3, 1, 1}));
   Attributes pool{{"kernel_shape", std::vector<std::int64_t>{224, 224}}};
   g.add_node({.name = "p",
               .op_type = "MaxPool",

@@ -27,8 +27,6 @@ bool is_unary(ChainFunction f) {
          f == ChainFunction::quantize;
 }
 
-bool is_code(DType t) { return t == DType::uint8 || t == DType::int8; }
-
 class Planner {
  public:
   explicit Planner(const ChainView& view) : v_(view) {}

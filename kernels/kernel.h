@@ -106,6 +106,13 @@ struct RegisterKernel {
 /// Asks the families of the node's operator; the Decline joins the reasons of all that refused.
 KernelAnswer make_kernel(const KernelRequest& request);
 
+/// Whether a value of this type is 8-bit codes.
+inline bool is_code(DType t) { return t == DType::uint8 || t == DType::int8; }
+
+/// A kernel that reads input 0 in layout `in`; all other inputs are constants that it took.
+KernelPlan reads_first_input(const KernelRequest& request, std::unique_ptr<Kernel> kernel,
+                             Layout in, Layout out);
+
 /// Copies a tensor from one layout to the other.
 std::unique_ptr<Kernel> make_reorder(const Slot& from, Layout to);
 /// Runs the reference operator in float32 on plain tensors.

@@ -10,6 +10,7 @@
 
 #include "kernels/memory_plan.h"
 #include "kernels/program_impl.h"
+#include "runtime/numeric/transpose.h"
 
 namespace assay::kernels {
 namespace {
@@ -46,23 +47,12 @@ ThreadScope::~ThreadScope() {
 
 namespace {
 
-/// One image from interleaved channels to planes, in tiles that stay in the first-level cache.
+/// One image from interleaved channels to planes.
 template <class T>
-void to_planes(const std::byte* data, std::byte* out, std::int64_t channels,
+void to_planes(const std::byte* from, std::byte* to, std::int64_t channels,
                std::int64_t positions) {
-  constexpr std::int64_t wide = 16, high = 64;
-  const auto* from = reinterpret_cast<const T*>(data);
-  auto* to = reinterpret_cast<T*>(out);
-#pragma omp parallel for schedule(static) if (channels * positions > (1 << 15))
-  for (std::int64_t c0 = 0; c0 < channels; c0 += wide) {
-    const std::int64_t c1 = std::min(channels, c0 + wide);
-    for (std::int64_t p0 = 0; p0 < positions; p0 += high) {
-      const std::int64_t p1 = std::min(positions, p0 + high);
-      for (std::int64_t c = c0; c < c1; ++c) {
-        for (std::int64_t p = p0; p < p1; ++p) to[c * positions + p] = from[p * channels + c];
-      }
-    }
-  }
+  transpose_tiles(reinterpret_cast<const T*>(from), channels, positions, channels,
+                  reinterpret_cast<T*>(to));
 }
 
 }  // namespace

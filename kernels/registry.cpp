@@ -39,6 +39,16 @@ KernelAnswer make_kernel(const KernelRequest& request) {
   return all;
 }
 
+KernelPlan reads_first_input(const KernelRequest& request, std::unique_ptr<Kernel> kernel,
+                             Layout in, Layout out) {
+  KernelPlan plan{.kernel = std::move(kernel), .outputs = {out}};
+  plan.inputs.assign(request.inputs.size(), Layout::plain);
+  plan.inputs[0] = in;
+  plan.baked.assign(request.inputs.size(), true);
+  plan.baked[0] = false;
+  return plan;
+}
+
 Layout kept_layout(const KernelRequest& request) {
   for (const Slot& s : request.inputs) {
     if (s.dtype != DType::undefined && s.layout == Layout::channels_last)

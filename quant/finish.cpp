@@ -51,23 +51,7 @@ Tensor make_codes(DType t, const Tensor& x, const F& code_at) {
   return out;
 }
 
-/// Counts over values to be rounded; the zero point is part of `v` when it is added before
-/// rounding.
-void count_value(double v, std::int64_t zero_point, CodeRange range, IntegerCounts& counts) {
-  ++counts.elements;
-  if (std::isnan(v)) {
-    ++counts.nan;
-    return;
-  }
-  const double code = v + static_cast<double>(zero_point);
-  counts.saturated_low += code < static_cast<double>(range.lo) - 0.5;
-  counts.saturated_high += code > static_cast<double>(range.hi) + 0.5;
-  const double distance = std::isfinite(v) ? tie_distance(v) : 1.0;
-  counts.ties += distance == 0;
-  counts.near_ties += distance < near_tie;
-}
-
-/// count_value over value_at(x[i]), the zero point not yet added.
+/// count_rounding over value_at(x[i]), the zero point not yet added.
 template <class F>
 void count_values(std::span<const float> x, std::int64_t zero_point, CodeRange range,
                   IntegerCounts& counts, const F& value_at) {
@@ -76,7 +60,7 @@ void count_values(std::span<const float> x, std::int64_t zero_point, CodeRange r
       0, static_cast<std::int64_t>(x.size()), grain, [&](std::int64_t first, std::int64_t last) {
         IntegerCounts part;
         for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(last); ++i)
-          count_value(value_at(x[i]), zero_point, range, part);
+          count_rounding(value_at(x[i]), zero_point, range, part);
         const std::lock_guard lock(mutex);
         counts += part;
       });

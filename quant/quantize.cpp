@@ -51,21 +51,15 @@ class Writer {
     return Tensor::zeros(t, scale.shape());
   }
 
-  ValueType type_of(const Tensor& t) const {
-    std::vector<Dim> dims;
-    for (const std::int64_t d : t.shape().dims()) dims.push_back({.size = d});
-    return {DType::float32, dims};
-  }
-
   void write_bias(NodeId n, const QuantizedWeights& w) {
     const Node& node = g_.node(n);
     if (!w.bias_codes.defined()) return;
     const std::string stem = g_.name(node.inputs[2]);
     const ValueId codes = constant(stem + "_quantized", w.bias_codes);
     const ValueId scales = constant(stem + "_scale", w.bias_scales);
-    g_.set_input(
-        n, 2,
-        dequantize(stem, {codes, scales}, {{"axis", std::int64_t{0}}}, type_of(w.bias_codes)));
+    g_.set_input(n, 2,
+                 dequantize(stem, {codes, scales}, {{"axis", std::int64_t{0}}},
+                            type_of(DType::float32, w.bias_codes.shape())));
   }
 
   void write_weights(NodeId n) {
@@ -94,7 +88,9 @@ class Writer {
     const ValueId zeros = constant(stem + "_zero_point", zeros_like_scale(DType::int8, w.scales));
     Attributes attributes;
     if (w.scales.shape().rank() == 1) attributes.set("axis", request.axis);
-    g_.set_input(n, 1, dequantize(stem, {codes, scales, zeros}, attributes, type_of(w.codes)));
+    g_.set_input(n, 1,
+                 dequantize(stem, {codes, scales, zeros}, attributes,
+                            type_of(DType::float32, w.codes.shape())));
     write_bias(n, w);
     plan_.nodes[n].dead_channels = w.dead;
     plan_.nodes[n].raised_channels = w.raised;

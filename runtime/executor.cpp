@@ -37,6 +37,12 @@ void check_feed(const Graph& g, ValueId v, const Tensor& t) {
 
 }  // namespace
 
+std::map<std::string, Shape> shapes_of(const Feeds& feeds) {
+  std::map<std::string, Shape> shapes;
+  for (const auto& [name, t] : feeds) shapes[name] = t.shape();
+  return shapes;
+}
+
 void check_feeds(const Graph& g, const Feeds& feeds) {
   for (const auto& [name, tensor] : feeds) {
     const auto v = g.find_value(name);

@@ -47,6 +47,9 @@ class Executor {
   std::unique_ptr<Plan> plan_;
 };
 
+/// Shape of every feed.
+std::map<std::string, Shape> shapes_of(const Feeds& feeds);
+
 /// Checks feeds against the declared inputs: unknown or missing names, element types, ranks and
 /// fixed sizes.
 void check_feeds(const Graph& g, const Feeds& feeds);

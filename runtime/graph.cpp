@@ -5,6 +5,12 @@
 
 namespace assay {
 
+ValueType type_of(DType dtype, const Shape& shape) {
+  ValueType type{.dtype = dtype, .dims = std::vector<Dim>{}};
+  for (const std::int64_t d : shape.dims()) type.dims->push_back({.size = d});
+  return type;
+}
+
 std::string to_string(const ValueType& t) {
   std::string text = to_string(t.dtype);
   if (!t.dims) return text + " [?]";
@@ -224,9 +230,7 @@ void Graph::set_op(NodeId n, const std::string& op_type, const std::string& doma
 void Graph::set_initializer(ValueId v, Tensor tensor) {
   Value& x = values_[at(v)];
   ASSAY_ASSERT(!x.producer.valid());
-  x.type.dtype = tensor.dtype();
-  x.type.dims.emplace();
-  for (const std::int64_t d : tensor.shape().dims()) x.type.dims->push_back({.size = d});
+  x.type = type_of(tensor.dtype(), tensor.shape());
   x.initializer = std::move(tensor);
 }
 

@@ -40,6 +40,8 @@ struct ValueType {
   std::optional<std::vector<Dim>> dims = {};
 };
 std::string to_string(const ValueType& t);
+/// The type of a tensor whose shape is known.
+ValueType type_of(DType dtype, const Shape& shape);
 
 struct Value {
   std::string name;

@@ -23,6 +23,20 @@ IntegerCounts& IntegerCounts::operator+=(const IntegerCounts& other) {
   return *this;
 }
 
+void count_rounding(double v, std::int64_t zero_point, CodeRange range, IntegerCounts& counts) {
+  ++counts.elements;
+  if (std::isnan(v)) {
+    ++counts.nan;
+    return;
+  }
+  const double code = v + static_cast<double>(zero_point);
+  counts.saturated_low += code < static_cast<double>(range.lo) - 0.5;
+  counts.saturated_high += code > static_cast<double>(range.hi) + 0.5;
+  const double distance = std::isfinite(v) ? tie_distance(v) : 1.0;
+  counts.ties += distance == 0;
+  counts.near_ties += distance < near_tie;
+}
+
 void IntegerStats::add(const Node& node, const IntegerCounts& counts) {
   const std::lock_guard lock(mutex_);
   counts_[node.name.empty() ? node.op_type : node.name] += counts;

@@ -9,6 +9,8 @@
 #include <mutex>
 #include <string>
 
+#include "runtime/numeric/quantize.h"
+
 namespace assay {
 
 struct Node;
@@ -26,6 +28,10 @@ struct IntegerCounts {
 
   IntegerCounts& operator+=(const IntegerCounts& other);
 };
+
+/// Counts a value that is rounded to a code; the zero point is part of `v` when it is added before
+/// rounding.
+void count_rounding(double v, std::int64_t zero_point, CodeRange range, IntegerCounts& counts);
 
 /// Counts by node name; a nameless node counts under its first output's producer text. Thread-safe.
 class IntegerStats {

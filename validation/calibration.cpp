@@ -3,47 +3,32 @@
 #include <algorithm>
 #include <memory>
 
-#include "kernels/program.h"
 #include "quant/quantize.h"
 #include "quant/unfuse.h"
+#include "validation/programs.h"
 
 namespace assay {
 namespace {
 
-/// Programs by input shapes (the last batch may be smaller), showing their taps to the observer,
-/// whose histograms do not depend on the order of elements.
+/// Shows the wanted values of a compiled run to the observer, whose histograms do not depend on the
+/// order of elements.
 class TappedKernels {
  public:
   TappedKernels(Graph g, std::set<std::string> taps)
-      : graph_(std::move(g)), taps_(std::move(taps)) {}
+      : programs_(std::move(g)), taps_(std::move(taps)) {}
 
   void run(const Feeds& feeds, Observer& observer) {
-    for (const auto& [name, t] : feeds) show(name, t, observer);
-    program_for(feeds).visit(
-        feeds, taps_, [&](const std::string& name, const Tensor& t) { show(name, t, observer); });
+    const auto show = [&](const std::string& name, const Tensor& t) {
+      const Graph& g = programs_.graph();
+      observer.on_value(g, *g.find_value(name), t);
+    };
+    for (const auto& [name, t] : feeds) show(name, t);
+    programs_.for_shapes_of(feeds).visit(feeds, taps_, show);
   }
 
  private:
-  void show(const std::string& name, const Tensor& t, Observer& observer) const {
-    observer.on_value(graph_, *graph_.find_value(name), t);
-  }
-
-  kernels::Program& program_for(const Feeds& feeds) {
-    std::map<std::string, Shape> shapes;
-    std::string key;
-    for (const auto& [name, t] : feeds) {
-      shapes[name] = t.shape();
-      key += name + to_string(t.shape());
-    }
-    auto it = programs_.find(key);
-    if (it == programs_.end())
-      it = programs_.emplace(key, kernels::Program::compile(graph_, shapes)).first;
-    return it->second;
-  }
-
-  Graph graph_;
+  Programs programs_;
   std::set<std::string> taps_;
-  std::map<std::string, kernels::Program> programs_;
 };
 
 RunWithObserver runner_for(const Graph& plain, const CalibrationOptions& options, bool on_kernels) {

@@ -20,23 +20,35 @@ struct QuantizeParams {
   std::int32_t zero, code_low, code_high;
 };
 
-ASSAY_SIMD_BODY std::int32_t code_of(float x, const QuantizeParams& p) {
+/// x in steps of the scale, bounded, and the nearest integer to it, halves to even.
+struct Steps {
+  float q, k;
+};
+
+ASSAY_SIMD_BODY Steps steps_of(float x, const QuantizeParams& p) {
   float q = x * p.inverse;
   q = q > p.low ? q : p.low;  // also turns NaN into a number
   q = q < p.high ? q : p.high;
   // Adding and taking away 1.5 * 2^23 rounds to the nearest even integer (|q| is far below 2^22).
   constexpr float magic = 12582912.0F;
   const float rounded = q + magic;
-  const float k = rounded - magic;
+  return {q, rounded - magic};
+}
+
+ASSAY_SIMD_BODY std::int32_t bounded(std::int32_t code, const QuantizeParams& p) {
+  code = code > p.code_low ? code : p.code_low;
+  return code < p.code_high ? code : p.code_high;
+}
+
+ASSAY_SIMD_BODY std::int32_t code_of(float x, const QuantizeParams& p) {
+  const float k = steps_of(x, p).k;
   const auto i = static_cast<std::int32_t>(k);
   const float above = __builtin_fmaf(-(k + 0.5F), p.scale, x);
   const float below = __builtin_fmaf(-(k - 0.5F), p.scale, x);
   const std::int32_t odd = i & 1;
   const std::int32_t up = (above > 0.0F ? 1 : 0) | (above == 0.0F ? odd : 0);
   const std::int32_t down = (below < 0.0F ? 1 : 0) | (below == 0.0F ? odd : 0);
-  std::int32_t code = (x != x ? 0 : i + up - down) + p.zero;
-  code = code > p.code_low ? code : p.code_low;
-  return code < p.code_high ? code : p.code_high;
+  return bounded((x != x ? 0 : i + up - down) + p.zero, p);
 }
 
 /// Codes of n elements. The product with the inverse is off by at most 2^-14 codes (|k| <= 512, two
@@ -61,23 +73,16 @@ struct QuantizeLoop {
 
   /// False when an element may be wrong.
   static ASSAY_SIMD_BODY bool quick(const float* x, T* y, const QuantizeParams& p) {
-    constexpr float magic = 12582912.0F;
     constexpr float safe = 0.5F - 0x1p-12F;
     std::int32_t doubtful = 0;
     T codes[group];
     // A plain loop of constant count: compilers size the arrays of an OpenMP reduction for the base
     // instruction set.
     for (std::int64_t i = 0; i < group; ++i) {
-      float q = x[i] * p.inverse;
-      q = q > p.low ? q : p.low;
-      q = q < p.high ? q : p.high;
-      const float rounded = q + magic;
-      const float k = rounded - magic;
-      const std::int32_t near_tie = __builtin_fabsf(q - k) < safe ? 0 : 1;
+      const Steps s = steps_of(x[i], p);
+      const std::int32_t near_tie = __builtin_fabsf(s.q - s.k) < safe ? 0 : 1;
       doubtful |= near_tie | (x[i] == x[i] ? 0 : 1);
-      std::int32_t code = static_cast<std::int32_t>(k) + p.zero;
-      code = code > p.code_low ? code : p.code_low;
-      codes[i] = static_cast<T>(code < p.code_high ? code : p.code_high);
+      codes[i] = static_cast<T>(bounded(static_cast<std::int32_t>(s.k) + p.zero, p));
     }
     std::copy_n(codes, group, y);
     return doubtful == 0;

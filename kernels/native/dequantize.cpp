@@ -36,10 +36,27 @@ class DequantizeKernel : public Kernel {
 
 std::optional<Decline> refuse(const KernelRequest& r) {
   const DType t = r.inputs[0].dtype;
-  if (t != DType::uint8 && t != DType::int8) return Decline{"codes are " + to_string(t)};
+  if (!is_code(t)) return Decline{"codes are " + to_string(t)};
   if (r.outputs[0].dtype != DType::float32)
     return Decline{"output is " + to_string(r.outputs[0].dtype)};
   if (r.inputs[0].shape.numel() == 0) return Decline{"empty tensor"};
+  return refuse_grid(r);
+}
+
+KernelAnswer make(const KernelRequest& r) {
+  if (auto d = refuse(r)) return *d;
+  CodeParams p{r.inputs[0].dtype, r.constant(1)->data<float>()[0], 0};
+  if (r.has_input(2)) p.zero_point = static_cast<std::int32_t>(to_ints(*r.constant(2))[0]);
+  const Layout layout = r.inputs[0].layout;
+  return reads_first_input(r, std::make_unique<DequantizeKernel>(p, r.inputs[0].shape.numel()),
+                           layout, layout);
+}
+
+const RegisterKernel registered{{.ops = {"DequantizeLinear"}, .make = make}};
+
+}  // namespace
+
+std::optional<Decline> refuse_grid(const KernelRequest& r) {
   for (std::size_t i = 1; i < r.inputs.size(); ++i) {
     if (!r.has_input(i)) continue;
     if (r.constant(i) == nullptr) return Decline{"scale or zero point is not constant"};
@@ -47,24 +64,6 @@ std::optional<Decline> refuse(const KernelRequest& r) {
   }
   return std::nullopt;
 }
-
-KernelAnswer make(const KernelRequest& r) {
-  if (auto d = refuse(r)) return *d;
-  CodeParams p{r.inputs[0].dtype, r.constant(1)->data<float>()[0], 0};
-  if (r.has_input(2)) p.zero_point = static_cast<std::int32_t>(to_ints(*r.constant(2))[0]);
-  KernelPlan plan;
-  plan.kernel = std::make_unique<DequantizeKernel>(p, r.inputs[0].shape.numel());
-  plan.inputs.assign(r.inputs.size(), Layout::plain);
-  plan.inputs[0] = r.inputs[0].layout;
-  plan.baked.assign(r.inputs.size(), true);
-  plan.baked[0] = false;
-  plan.outputs = {r.inputs[0].layout};
-  return plan;
-}
-
-const RegisterKernel registered{{.ops = {"DequantizeLinear"}, .make = make}};
-
-}  // namespace
 
 void dequantize_codes(const CodeParams& p, const std::byte* codes, std::int64_t count, float* out) {
   if (p.dtype == DType::uint8) return dequantize_as<std::uint8_t>(p, codes, count, out);

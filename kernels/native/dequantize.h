@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "runtime/dtype.h"
+#include "kernels/kernel.h"
 
 namespace assay::kernels {
 
@@ -13,6 +13,9 @@ struct CodeParams {
   float scale;
   std::int32_t zero_point;
 };
+
+/// Why a quantizer's scale and zero point are not one constant each; nullopt when they are.
+std::optional<Decline> refuse_grid(const KernelRequest& request);
 
 void dequantize_codes(const CodeParams& params, const std::byte* codes, std::int64_t count,
                       float* out);

@@ -89,8 +89,6 @@ class QConcatKernel : public Kernel {
   Binding binding_;
 };
 
-bool is_code(DType t) { return t == DType::uint8 || t == DType::int8; }
-
 Rescale rescale_of(const KernelRequest& r, std::size_t i, float scale, std::int64_t zero) {
   const Attributes& a = r.attributes();
   const DType y = r.outputs[0].dtype;

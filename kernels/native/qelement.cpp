@@ -79,8 +79,6 @@ class AddKernel : public Kernel {
   Binding binding_;
 };
 
-bool is_code(DType t) { return t == DType::uint8 || t == DType::int8; }
-
 Source source_of(const Attributes& a, const std::string& prefix) {
   return {a.float_or(prefix + "_scale", 1.0F),
           static_cast<std::int32_t>(a.int_or(prefix + "_zero_point", 0))};

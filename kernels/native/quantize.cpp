@@ -6,6 +6,7 @@
 
 #include "kernels/kernel.h"
 #include "kernels/native/code_loops.h"
+#include "kernels/native/dequantize.h"
 
 namespace assay::kernels::quantize_kernel {
 namespace {
@@ -93,13 +94,9 @@ std::optional<Decline> refuse(const KernelRequest& r) {
   const DType y = r.outputs[0].dtype;
   if (r.inputs[0].dtype != DType::float32)
     return Decline{"input is " + to_string(r.inputs[0].dtype)};
-  if (y != DType::uint8 && y != DType::int8) return Decline{"codes are " + to_string(y)};
+  if (!is_code(y)) return Decline{"codes are " + to_string(y)};
   if (r.inputs[0].shape.numel() == 0) return Decline{"empty tensor"};
-  for (std::size_t i = 1; i < r.inputs.size(); ++i) {
-    if (!r.has_input(i)) continue;
-    if (r.constant(i) == nullptr) return Decline{"scale or zero point is not constant"};
-    if (r.constant(i)->numel() != 1) return Decline{"more than one scale or zero point"};
-  }
+  if (auto d = refuse_grid(r)) return d;
   const float scale =
       r.constant(1)->dtype() == DType::float32 ? r.constant(1)->data<float>()[0] : 0.0F;
   if (!quantizes_exactly(scale)) return Decline{"scale is outside [1e-30, 1e30] or not float32"};
@@ -114,18 +111,14 @@ KernelAnswer make(const KernelRequest& r) {
   const QuantizeParams p =
       quantize_params(r.outputs[0].dtype, r.constant(1)->data<float>()[0], zero);
   const bool interleave = x.layout == Layout::plain && !layouts_coincide(x.shape);
-  KernelPlan plan;
+  std::unique_ptr<Kernel> kernel;
   if (r.outputs[0].dtype == DType::uint8) {
-    plan.kernel = std::make_unique<QuantizeKernel<std::uint8_t>>(x.shape, p, interleave);
+    kernel = std::make_unique<QuantizeKernel<std::uint8_t>>(x.shape, p, interleave);
   } else {
-    plan.kernel = std::make_unique<QuantizeKernel<std::int8_t>>(x.shape, p, interleave);
+    kernel = std::make_unique<QuantizeKernel<std::int8_t>>(x.shape, p, interleave);
   }
-  plan.inputs.assign(r.inputs.size(), Layout::plain);
-  plan.inputs[0] = x.layout;
-  plan.baked.assign(r.inputs.size(), true);
-  plan.baked[0] = false;
-  plan.outputs = {interleave ? Layout::channels_last : x.layout};
-  return plan;
+  return reads_first_input(r, std::move(kernel), x.layout,
+                           interleave ? Layout::channels_last : x.layout);
 }
 
 const RegisterKernel registered{{.ops = {"QuantizeLinear"}, .make = make}};

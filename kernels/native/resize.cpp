@@ -137,15 +137,11 @@ KernelAnswer make(const KernelRequest& r) {
                    .out_w = y[3],
                    .pixel = last ? size * static_cast<std::size_t>(x[1]) : size};
   const Mode mode = mode_of(r);
-  KernelPlan plan;
-  plan.kernel = std::make_unique<NearestKernel>(g, table_for(mode, scale_of(r, 2), x[2], y[2]),
-                                                table_for(mode, scale_of(r, 3), x[3], y[3]));
-  plan.inputs.assign(r.inputs.size(), Layout::plain);
-  plan.inputs[0] = layout;
-  plan.baked.assign(r.inputs.size(), true);
-  plan.baked[0] = false;
-  plan.outputs = {layout};
-  return plan;
+  return reads_first_input(
+      r,
+      std::make_unique<NearestKernel>(g, table_for(mode, scale_of(r, 2), x[2], y[2]),
+                                      table_for(mode, scale_of(r, 3), x[3], y[3])),
+      layout, layout);
 }
 
 const RegisterKernel registered{{.ops = {"Resize", "Upsample"}, .make = make}};

@@ -1,5 +1,5 @@
 // ConvTranspose in float32 with bias and activation: oneDNN's deconvolution, channels-last.
-#include "kernels/onednn/form.h"
+#include "kernels/onednn/transposed.h"
 #include "kernels/onednn/window.h"
 
 namespace assay::kernels::conv_transpose_kernel {
@@ -22,23 +22,10 @@ MemoryDesc stored_weights(const Tensor& w, std::int64_t group) {
   return MemoryDesc(dims, dnnl::memory::data_type::f32, strides);
 }
 
-std::optional<Decline> refuse(const KernelRequest& r, const DotForm& form) {
-  const std::int64_t rank = r.inputs[0].shape.rank();
-  if (rank < 3 || rank > 5) return Decline{"rank " + std::to_string(rank)};
-  if (r.inputs[0].dtype != DType::float32)
-    return Decline{"input is " + to_string(r.inputs[0].dtype)};
-  if (r.constant(1) == nullptr) return Decline{"weights are not constant"};
-  if (r.has_input(2) && r.constant(2) == nullptr) return Decline{"bias is not constant"};
-  if (form.residual) return Decline{"a residual after ConvTranspose"};
-  if (r.inputs[0].shape.numel() == 0 || r.outputs[0].shape.numel() == 0)
-    return Decline{"empty tensor"};
-  return std::nullopt;
-}
-
 KernelAnswer make(const KernelRequest& r) {
-  const auto form = dot_form(r.node());
-  if (!form || form->base != "ConvTranspose") return Decline{"activation has no oneDNN form"};
-  if (auto d = refuse(r, *form)) return *d;
+  const auto answer = transposed_form(r);
+  if (const auto* d = std::get_if<Decline>(&answer)) return *d;
+  const DotForm& form = std::get<DotForm>(answer);
   const Tensor& w = *r.constant(1);
   const MemoryDesc x = describe_memory(DType::float32, r.inputs[0].shape, Layout::channels_last);
   const MemoryDesc y = describe_memory(DType::float32, r.outputs[0].shape, Layout::channels_last);
@@ -49,7 +36,7 @@ KernelAnswer make(const KernelRequest& r) {
   const Window g = window_of(r.attributes(), {dims.begin() + 2, dims.end()}, r.inputs[0].shape,
                              r.outputs[0].shape, true);
   dnnl::post_ops ops;
-  append_activation(ops, form->activation);
+  append_activation(ops, form.activation);
   auto attr = make_attr();
   attr.set_post_ops(ops);
   const auto desc = try_make([&] {
@@ -65,19 +52,36 @@ KernelAnswer make(const KernelRequest& r) {
   v.inputs = {{DNNL_ARG_SRC, 0, x}};
   v.outputs = {{DNNL_ARG_DST, 0, y}};
   v.scratchpad = desc->scratchpad_desc();
-  KernelPlan plan;
-  plan.kernel = std::make_unique<PrimitiveKernel>(std::move(v));
-  plan.inputs.assign(r.inputs.size(), Layout::channels_last);
-  plan.baked.assign(r.inputs.size(), true);
-  plan.baked[0] = false;
-  plan.outputs = {Layout::channels_last};
-  return plan;
+  return reads_first_input(r, std::make_unique<PrimitiveKernel>(std::move(v)),
+                           Layout::channels_last, Layout::channels_last);
 }
 
-bool is_fused(const std::string& type) { return type.rfind("ConvTranspose", 0) == 0; }
-
 const RegisterKernel plain{{.ops = {"ConvTranspose"}, .make = make}};
-const RegisterKernel fused{{.ops = {}, .make = make, .domain = assay_domain, .matches = is_fused}};
+const RegisterKernel fused{
+    {.ops = {}, .make = make, .domain = assay_domain, .matches = is_fused_transposed}};
 
 }  // namespace
 }  // namespace assay::kernels::conv_transpose_kernel
+
+namespace assay::kernels {
+
+bool is_fused_transposed(const std::string& op_type) {
+  return op_type.rfind("ConvTranspose", 0) == 0;
+}
+
+std::variant<DotForm, Decline> transposed_form(const KernelRequest& r) {
+  const auto form = dot_form(r.node());
+  if (!form || form->base != "ConvTranspose") return Decline{"activation has no oneDNN form"};
+  const std::int64_t rank = r.inputs[0].shape.rank();
+  if (rank < 3 || rank > 5) return Decline{"rank " + std::to_string(rank)};
+  if (r.inputs[0].dtype != DType::float32)
+    return Decline{"input is " + to_string(r.inputs[0].dtype)};
+  if (r.constant(1) == nullptr) return Decline{"weights are not constant"};
+  if (r.has_input(2) && r.constant(2) == nullptr) return Decline{"bias is not constant"};
+  if (form->residual) return Decline{"a residual after ConvTranspose"};
+  if (r.inputs[0].shape.numel() == 0 || r.outputs[0].shape.numel() == 0)
+    return Decline{"empty tensor"};
+  return *form;
+}
+
+}  // namespace assay::kernels

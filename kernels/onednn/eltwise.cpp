@@ -59,13 +59,8 @@ KernelAnswer make(const KernelRequest& r) {
   v.inputs = {{DNNL_ARG_SRC, 0, flat}};
   v.outputs = {{DNNL_ARG_DST, 0, flat}};
   v.scratchpad = desc->scratchpad_desc();
-  KernelPlan plan;
-  plan.kernel = std::make_unique<PrimitiveKernel>(std::move(v));
-  plan.inputs.assign(r.inputs.size(), Layout::plain);
-  plan.inputs[0] = x.layout;
-  plan.baked.assign(r.inputs.size(), true);
-  plan.baked[0] = false;
-  plan.outputs = {x.layout};
+  KernelPlan plan =
+      reads_first_input(r, std::make_unique<PrimitiveKernel>(std::move(v)), x.layout, x.layout);
   if (r.dies[0]) plan.overwrites = 0;
   return plan;
 }

@@ -41,14 +41,7 @@ KernelPlan plan_of(const KernelRequest& r, const Desc& desc, Layout in) {
   v.inputs = {{DNNL_ARG_SRC, 0, desc.src_desc()}};
   v.outputs = {{DNNL_ARG_DST, 0, desc.dst_desc()}};
   v.scratchpad = desc.scratchpad_desc();
-  KernelPlan plan;
-  plan.kernel = std::make_unique<PrimitiveKernel>(std::move(v));
-  plan.inputs.assign(r.inputs.size(), Layout::plain);
-  plan.inputs[0] = in;
-  plan.baked.assign(r.inputs.size(), true);
-  plan.baked[0] = false;
-  plan.outputs = {Layout::plain};
-  return plan;
+  return reads_first_input(r, std::make_unique<PrimitiveKernel>(std::move(v)), in, Layout::plain);
 }
 
 KernelAnswer as_pool(const KernelRequest& r) {

@@ -10,7 +10,7 @@
 #include <cstring>
 
 #include "kernels/native/simd.h"
-#include "kernels/onednn/form.h"
+#include "kernels/onednn/transposed.h"
 #include "kernels/onednn/window.h"
 
 namespace assay::kernels::subpixel_kernel {
@@ -70,8 +70,7 @@ class SubpixelKernel : public Kernel {
   Binding binding_;
 };
 
-std::optional<Decline> refuse(const KernelRequest& r, const DotForm& form, const Window& w) {
-  if (form.residual) return Decline{"a residual after ConvTranspose"};
+std::optional<Decline> refuse(const KernelRequest& r, const Window& w) {
   if (r.attributes().int_or("group", 1) != 1) return Decline{"grouped"};
   const auto zero = [](std::int64_t v) { return v == 0; };
   const bool apart = w.kernel == w.strides &&
@@ -134,34 +133,24 @@ std::optional<Variant> product(const KernelRequest& r, const DotForm& form, cons
 }
 
 KernelAnswer make(const KernelRequest& r) {
-  const auto form = dot_form(r.node());
-  if (!form || form->base != "ConvTranspose") return Decline{"activation has no oneDNN form"};
+  const auto answer = transposed_form(r);
+  if (const auto* d = std::get_if<Decline>(&answer)) return *d;
   const Shape &x = r.inputs[0].shape, &y = r.outputs[0].shape;
-  if (x.rank() != 4 || r.inputs[0].dtype != DType::float32) return Decline{"not a float32 image"};
-  if (r.constant(1) == nullptr || (r.has_input(2) && r.constant(2) == nullptr))
-    return Decline{"weights or bias are not constant"};
-  if (x.numel() == 0 || y.numel() == 0) return Decline{"empty tensor"};
+  if (x.rank() != 4) return Decline{"not an image"};
   const auto& dims = r.constant(1)->shape().vec();
   const Window w = window_of(r.attributes(), {dims.begin() + 2, dims.end()}, x, y, true);
-  if (auto d = refuse(r, *form, w)) return *d;
+  if (auto d = refuse(r, w)) return *d;
   const Geometry g{x[0], x[1], y[1], x[2], x[3], w.strides[0], w.strides[1]};
   if (g.block() > most_channels) return Decline{"the deconvolution is faster"};
-  auto v = product(r, *form, g);
+  auto v = product(r, std::get<DotForm>(answer), g);
   if (!v) return no_implementation(r);
-  KernelPlan plan;
-  plan.kernel = std::make_unique<SubpixelKernel>(std::move(*v), g);
-  plan.inputs.assign(r.inputs.size(), Layout::channels_last);
-  plan.baked.assign(r.inputs.size(), true);
-  plan.baked[0] = false;
-  plan.outputs = {Layout::channels_last};
-  return plan;
+  return reads_first_input(r, std::make_unique<SubpixelKernel>(std::move(*v), g),
+                           Layout::channels_last, Layout::channels_last);
 }
-
-bool is_fused(const std::string& type) { return type.rfind("ConvTranspose", 0) == 0; }
 
 const RegisterKernel plain{{.ops = {"ConvTranspose"}, .make = make, .rank = -1}};
 const RegisterKernel fused{
-    {.ops = {}, .make = make, .domain = assay_domain, .rank = -1, .matches = is_fused}};
+    {.ops = {}, .make = make, .domain = assay_domain, .rank = -1, .matches = is_fused_transposed}};
 
 }  // namespace
 }  // namespace assay::kernels::subpixel_kernel

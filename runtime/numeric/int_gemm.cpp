@@ -8,6 +8,7 @@
 
 #include "runtime/numeric/int_gemm_driver.h"
 #include "runtime/numeric/parallel.h"
+#include "runtime/numeric/transpose.h"
 
 namespace assay {
 namespace {
@@ -45,22 +46,11 @@ int64_t b_index(const IntGemmArgs& g, int64_t k, int64_t j) {
   return g.trans_b ? j * ldb + k : k * ldb + j;
 }
 
-// to[k * n + j] = from[j * ld + k], in square tiles: both sides stay within a few cache lines.
-void transpose_codes(const uint8_t* from, int64_t ld, int64_t n, int64_t k_size, uint8_t* to) {
-  constexpr int64_t tile = 64;
-  parallel_for(0, (k_size + tile - 1) / tile, 1, [&](int64_t first, int64_t last) {
-    for (int64_t k0 = first * tile; k0 < std::min(k_size, last * tile); k0 += tile)
-      for (int64_t j0 = 0; j0 < n; j0 += tile)
-        for (int64_t k = k0; k < std::min(k_size, k0 + tile); ++k)
-          for (int64_t j = j0; j < std::min(n, j0 + tile); ++j) to[k * n + j] = from[j * ld + k];
-  });
-}
-
 std::vector<uint8_t> dense_columns(const IntGemmArgs& g) {
   std::vector<uint8_t> codes(static_cast<size_t>(g.k * g.n + 64), 0);
   const auto* src = static_cast<const uint8_t*>(g.b.data);
   if (g.trans_b) {
-    transpose_codes(src, g.ldb != 0 ? g.ldb : g.k, g.n, g.k, codes.data());
+    transpose_tiles(src, g.ldb != 0 ? g.ldb : g.k, g.n, g.k, codes.data());
   } else {
     for (int64_t k = 0; k < g.k; ++k)
       std::copy_n(src + b_index(g, k, 0), g.n, codes.data() + k * g.n);

@@ -44,20 +44,6 @@ double widen_element(const T& v) {
   return static_cast<double>(v);
 }
 
-void count(double v, std::int64_t zero_point, CodeRange range, IntegerCounts& counts) {
-  ++counts.elements;
-  if (std::isnan(v)) {
-    ++counts.nan;
-    return;
-  }
-  const double code = v + static_cast<double>(zero_point);
-  counts.saturated_low += code < static_cast<double>(range.lo) - 0.5;
-  counts.saturated_high += code > static_cast<double>(range.hi) + 0.5;
-  const double distance = std::isfinite(v) ? tie_distance(v) : 1.0;
-  counts.ties += distance == 0;
-  counts.near_ties += distance < near_tie;
-}
-
 template <class X, class Y>
 void quantize(EvalContext& c) {
   const auto x = c.in<X>(0);
@@ -77,7 +63,7 @@ void quantize(EvalContext& c) {
     for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(last); ++i) {
       const double v = widen_element(x[i]) / scale;
       y[i] = static_cast<Y>(code_of(v, zp, range));
-      if (stats != nullptr) count(v, zp, range, counts);
+      if (stats != nullptr) count_rounding(v, zp, range, counts);
     }
   });
   if (stats != nullptr) stats->add(*c.node, counts);

@@ -1,6 +1,7 @@
 // Small graphs as text, for the tests of rules:
-//   Net net("y = BatchNormalization<epsilon=0.0>(c, g, b, m, v)");  one node per line, nodes named after their output
-//   net.input("x", {1, 2, 1, 1}).constant("W", f32({2, 1, 1, 1}, {1, 1})).output("y");
+//   Net net("y = BatchNormalization<epsilon=0.0>(c, g, b, m, v)");  one node per line, nodes named
+//   after their output net.input("x", {1, 2, 1, 1}).constant("W", f32({2, 1, 1, 1}, {1,
+//   1})).output("y");
 // A size of -1 in an input is unknown. `_` stands for an absent input.
 #pragma once
 
@@ -24,7 +25,8 @@ inline Tensor f64(Shape shape, std::vector<double> values) {
   return Tensor::of<double>(std::move(shape), std::span<const double>(values));
 }
 inline Tensor i64(std::vector<std::int64_t> values) {
-  return Tensor::of<std::int64_t>(Shape{static_cast<std::int64_t>(values.size())}, std::span<const std::int64_t>(values));
+  return Tensor::of<std::int64_t>(Shape{static_cast<std::int64_t>(values.size())},
+                                  std::span<const std::int64_t>(values));
 }
 
 class Net {
@@ -34,8 +36,9 @@ class Net {
     graph_.info.opsets[assay_domain] = 1;
   }
 
-  Net& input(const std::string& name, std::vector<std::int64_t> dims, DType dtype = DType::float32) {
-    graph_.add_input(name, type_of(std::move(dims), dtype));
+  Net& input(const std::string& name, std::vector<std::int64_t> dims,
+             DType dtype = DType::float32) {
+    graph_.add_input(name, type_of(dtype, Shape(std::move(dims))));
     return *this;
   }
   Net& constant(const std::string& name, Tensor t) {
@@ -46,7 +49,7 @@ class Net {
   Net& overridable(const std::string& name, Tensor t) {
     std::vector<std::int64_t> dims = t.shape().vec();
     const DType dtype = t.dtype();
-    const ValueId v = graph_.add_input(name, type_of(std::move(dims), dtype));
+    const ValueId v = graph_.add_input(name, type_of(dtype, Shape(std::move(dims))));
     graph_.set_initializer(v, std::move(t));
     return *this;
   }
@@ -68,12 +71,6 @@ class Net {
   }
 
  private:
-  static ValueType type_of(std::vector<std::int64_t> dims, DType dtype) {
-    ValueType type{dtype, std::vector<Dim>{}};
-    for (const std::int64_t d : dims) type.dims->push_back({.size = d});
-    return type;
-  }
-
   ValueId value(const std::string& name) {
     if (name == "_") return {};
     const auto v = graph_.find_value(name);
@@ -91,8 +88,10 @@ class Net {
     int depth = 0;
     for (const char c : text) {
       depth += c == '[' ? 1 : c == ']' ? -1 : 0;
-      if (c == ',' && depth == 0) parts.emplace_back();
-      else parts.back() += c;
+      if (c == ',' && depth == 0)
+        parts.emplace_back();
+      else
+        parts.back() += c;
     }
     for (std::string& p : parts) p = trimmed(p);
     if (parts.size() == 1 && parts[0].empty()) parts.clear();
@@ -103,7 +102,8 @@ class Net {
     if (text[0] == '"') return text.substr(1, text.size() - 2);
     if (text[0] == '[') {
       std::vector<std::int64_t> ints;
-      for (const std::string& one : split(text.substr(1, text.size() - 2))) ints.push_back(std::stoll(one));
+      for (const std::string& one : split(text.substr(1, text.size() - 2)))
+        ints.push_back(std::stoll(one));
       return ints;
     }
     if (text.find_first_of(".e") != std::string::npos) return std::stof(text);
@@ -127,7 +127,8 @@ class Net {
       type = type.substr(9);
     }
     node.op_type = type;
-    for (const std::string& name : split(line.substr(open + 1, line.rfind(')') - open - 1))) node.inputs.push_back(value(name));
+    for (const std::string& name : split(line.substr(open + 1, line.rfind(')') - open - 1)))
+      node.inputs.push_back(value(name));
     std::string first;
     for (const std::string& name : split(line.substr(0, equals))) {
       if (first.empty()) first = name;
@@ -148,7 +149,8 @@ inline std::string ops_of(const Graph& g) {
   std::string text;
   for (const NodeId n : g.topological_order()) {
     const Node& node = g.node(n);
-    text += (text.empty() ? "" : ", ") + (node.domain.empty() ? node.op_type : node.domain + "." + node.op_type);
+    text += (text.empty() ? "" : ", ") +
+            (node.domain.empty() ? node.op_type : node.domain + "." + node.op_type);
   }
   return text;
 }
@@ -163,7 +165,8 @@ inline std::vector<float> floats(const Tensor& t) {
   return {d.begin(), d.end()};
 }
 
-/// Fills with multiples of 1/8 in [-4, 4): products and short sums are exact, so correct rewrites agree bit for bit.
+/// Fills with multiples of 1/8 in [-4, 4): products and short sums are exact, so correct rewrites
+/// agree bit for bit.
 inline Tensor grid(Shape shape, unsigned seed) {
   Tensor t(DType::float32, std::move(shape));
   std::uint64_t state = seed * 2654435761U + 12345;

@@ -9,12 +9,6 @@
 
 namespace assay::kernels {
 
-inline ValueType stated(DType dtype, const Shape& shape) {
-  ValueType t{.dtype = dtype, .dims = std::vector<Dim>{}};
-  for (const std::int64_t d : shape.dims()) t.dims->push_back({.size = d, .symbol = {}});
-  return t;
-}
-
 class GraphMaker {
  public:
   GraphMaker() {
@@ -22,7 +16,7 @@ class GraphMaker {
     graph.info.opsets["ai.assay"] = 1;
   }
   ValueId input(const std::string& name, DType dtype, const Shape& shape) {
-    return graph.add_input(name, stated(dtype, shape));
+    return graph.add_input(name, type_of(dtype, shape));
   }
   ValueId constant(const std::string& name, Tensor t) {
     return graph.add_initializer(name, std::move(t));
@@ -31,7 +25,7 @@ class GraphMaker {
   ValueId node(const std::string& op, const std::string& output, std::vector<ValueId> inputs,
                DType dtype, const Shape& shape, Attributes attributes = {},
                const std::string& domain = {}) {
-    const ValueId y = graph.add_value(output, stated(dtype, shape));
+    const ValueId y = graph.add_value(output, type_of(dtype, shape));
     graph.add_node({.name = output,
                     .op_type = op,
                     .domain = domain,

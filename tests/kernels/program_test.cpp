@@ -14,10 +14,11 @@ namespace {
 const Shape image{1, 8, 6, 5};
 
 /// Convolution with a 1x1 identity kernel: brings its input to channels-last and keeps the values.
-ValueId identity_conv(GraphMaker& m, const std::string& name, ValueId x) {
-  Tensor w = Tensor::zeros(DType::float32, {8, 8, 1, 1});
-  for (std::size_t i = 0; i < 8; ++i) w.mutable_data<float>()[i * 8 + i] = 1;
-  return m.node("Conv", name, {x, m.constant(name + "_w", w)}, DType::float32, image);
+ValueId identity_conv(GraphMaker& m, const std::string& name, ValueId x, const Shape& s = image) {
+  Tensor w = Tensor::zeros(DType::float32, {s[1], s[1], 1, 1});
+  for (std::int64_t i = 0; i < s[1]; ++i)
+    w.mutable_data<float>()[static_cast<std::size_t>(i * s[1] + i)] = 1;
+  return m.node("Conv", name, {x, m.constant(name + "_w", w)}, DType::float32, s);
 }
 
 TEST(Program, ValuesComeBackInRowMajorOrderWhateverTheLayout) {
@@ -39,12 +40,7 @@ TEST(Program, ValuesComeBackInRowMajorOrderWhateverTheLayout) {
 TEST(Program, LayoutCopiesKeepEveryElement) {
   for (const Shape& s : {Shape{2, 35, 9, 71}, Shape{1, 16, 64, 65}, Shape{1, 1, 3, 5}}) {
     GraphMaker m;
-    const std::int64_t channels = s[1];
-    Tensor w = Tensor::zeros(DType::float32, {channels, channels, 1, 1});
-    for (std::int64_t i = 0; i < channels; ++i)
-      w.mutable_data<float>()[static_cast<std::size_t>(i * channels + i)] = 1;
-    const ValueId x = m.input("x", DType::float32, s);
-    m.graph.add_output(m.node("Conv", "y", {x, m.constant("w", w)}, DType::float32, s));
+    m.graph.add_output(identity_conv(m, "y", m.input("x", DType::float32, s), s));
     Program p = Program::compile(m.graph, {}, {.threads = 2});
     const Tensor in = Random(3).reals(s);
     EXPECT_TRUE(same_bits(p.run({{"x", in}}).at("y"), in));

@@ -73,9 +73,7 @@ void choose_outputs(GraphMaker& m) {
   // ONNX wants the types of graph outputs.
   for (const Cell& c : m.cells) {
     if (!g.is_output(c.id)) continue;
-    ValueType type{m.dtype, std::vector<Dim>{}};
-    for (const std::int64_t d : c.shape.dims()) type.dims->push_back({.size = d});
-    g.set_type(c.id, std::move(type));
+    g.set_type(c.id, type_of(m.dtype, c.shape));
   }
 }
 

@@ -5,12 +5,6 @@
 namespace assay::testing {
 namespace {
 
-ValueType type_of(DType dtype, const Shape& shape) {
-  ValueType type{dtype, std::vector<Dim>{}};
-  for (const std::int64_t d : shape.dims()) type.dims->push_back({.size = d});
-  return type;
-}
-
 GraphPtr body_of(const char* op, const std::string& captured, const std::string& inner) {
   Graph body;
   const ValueId x = body.add_capture(captured);

@@ -6,6 +6,7 @@
 #include "quant/calibrate.h"
 #include "quant/lower.h"
 #include "quant/quantize.h"
+#include "validation/certificate/input_types.h"
 
 namespace assay::bench {
 namespace {
@@ -59,21 +60,12 @@ Graph quantized(const Graph& original, const Feeds& feeds, const FormOptions& op
   return quantize(fused, calibrator.finish(), config).graph;
 }
 
-/// The model for these input sizes alone: an open batch axis would hide that two operands of an Add
-/// have one shape.
-Graph with_fixed_inputs(Graph g, const Feeds& feeds) {
-  for (const auto& [name, t] : feeds) {
-    ValueType type{.dtype = t.dtype(), .dims = std::vector<Dim>{}};
-    for (const std::int64_t d : t.shape().dims()) type.dims->push_back({.size = d, .symbol = {}});
-    if (const auto v = g.find_value(name)) g.set_type(*v, std::move(type));
-  }
-  return g;
-}
-
 }  // namespace
 
 BuiltForm build_form(const Graph& model, const Feeds& feeds, const FormOptions& options) {
-  const Graph original = with_fixed_inputs(model, feeds);
+  // For these input sizes alone: an open batch axis would hide that two operands of an Add have one
+  // shape.
+  const Graph original = with_input_types(model, feeds);
   if (options.form == "original") return {original};
   if (options.form == "fused") return {fuse(original, {.mode = options.fusion_mode}).graph};
   if (options.form != "int8") {

@@ -14,12 +14,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::int64_t edge = 1024;
 
-ValueType stated(DType dtype, std::vector<std::int64_t> sizes) {
-  ValueType t{.dtype = dtype, .dims = std::vector<Dim>{}};
-  for (const std::int64_t s : sizes) t.dims->push_back({.size = s, .symbol = {}});
-  return t;
-}
-
 Node product_node(const std::string& op, const std::string& domain, std::vector<ValueId> in,
                   ValueId out) {
   return {.name = "product",
@@ -34,11 +28,11 @@ Node product_node(const std::string& op, const std::string& domain, std::vector<
 Graph float_product() {
   Graph g;
   g.info.opsets[""] = 13;
-  const ValueId x = g.add_input("x", stated(DType::float32, {edge, edge}));
+  const ValueId x = g.add_input("x", type_of(DType::float32, {edge, edge}));
   Tensor weights = Tensor::zeros(DType::float32, {edge, edge});
   std::fill(weights.mutable_data<float>().begin(), weights.mutable_data<float>().end(), 0.5F);
   const ValueId w = g.add_initializer("w", weights);
-  const ValueId y = g.add_value("y", stated(DType::float32, {edge, edge}));
+  const ValueId y = g.add_value("y", type_of(DType::float32, {edge, edge}));
   g.add_node(product_node("MatMul", "", {x, w}, y));
   g.add_output(y);
   return g;
@@ -49,11 +43,11 @@ Graph integer_product() {
   Graph g;
   g.info.opsets[""] = 13;
   g.info.opsets[assay_domain] = 1;
-  const ValueId x = g.add_input("x", stated(DType::uint8, {1, edge, 32, 32}));
+  const ValueId x = g.add_input("x", type_of(DType::uint8, {1, edge, 32, 32}));
   Tensor weights = Tensor::zeros(DType::int8, {edge, edge, 1, 1});
   std::memset(weights.mutable_raw().data(), 3, static_cast<std::size_t>(weights.bytes()));
   const ValueId w = g.add_initializer("w", weights);
-  const ValueId y = g.add_value("y", stated(DType::uint8, {1, edge, 32, 32}));
+  const ValueId y = g.add_value("y", type_of(DType::uint8, {1, edge, 32, 32}));
   Node node = product_node("QConv", assay_domain, {x, w}, y);
   node.attributes.set("x_scale", 0.01F);
   node.attributes.set("w_scales", std::vector<float>{0.01F});

@@ -14,11 +14,6 @@ double ms_since(Clock::time_point start) {
   return std::chrono::duration<double, std::milli>(Clock::now() - start).count();
 }
 
-double median_of(std::vector<double> v) {
-  std::sort(v.begin(), v.end());
-  return v.empty() ? 0 : quantile(v, 0.5);
-}
-
 class ProgramRunner : public Runner {
  public:
   ProgramRunner(const Graph& g, const Feeds& feeds, const RunnerOptions& o)
@@ -37,24 +32,11 @@ class ProgramRunner : public Runner {
   std::int64_t arena_bytes() const override { return program_.arena_bytes(); }
 
   std::vector<LayerTime> layers(int rounds) override {
-    std::vector<std::vector<double>> times(program_.steps().size());
-    std::vector<double> seconds;
-    for (int i = 0; i < rounds; ++i) {
-      program_.execute_timed(seconds);
-      for (std::size_t k = 0; k < seconds.size(); ++k) times[k].push_back(seconds[k] * 1e3);
-    }
-    std::vector<LayerTime> rows;
-    for (std::size_t k = 0; k < times.size(); ++k)
-      rows.push_back({program_.steps()[k], median_of(times[k])});
-    return rows;
+    kernels::Program* const alone[] = {&program_};
+    return time_layers(alone, rounds)[0];
   }
 
  private:
-  static std::map<std::string, Shape> shapes_of(const Feeds& feeds) {
-    std::map<std::string, Shape> shapes;
-    for (const auto& [name, t] : feeds) shapes[name] = t.shape();
-    return shapes;
-  }
   kernels::Program program_;
   Graph graph_;
   Feeds feeds_;
@@ -86,9 +68,7 @@ class ReferenceRunner : public Runner {
     NodeClock clock;
     for (int i = 0; i < rounds; ++i) executor_.run(feeds_, &clock);
     const Graph& g = executor_.graph();
-    std::map<std::string, Shape> shapes;
-    for (const auto& [name, t] : feeds_) shapes[name] = t.shape();
-    const StaticTypes types = infer_types(g, shapes);
+    const StaticTypes types = infer_types(g, shapes_of(feeds_));
     std::vector<LayerTime> rows;
     for (const NodeId n : g.topological_order()) {
       const Node& node = g.node(n);

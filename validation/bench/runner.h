@@ -10,15 +10,10 @@
 #include "kernels/program.h"
 #include "runtime/executor.h"
 #include "validation/bench/check.h"
+#include "validation/bench/layers.h"
 #include "validation/bench/samples.h"
 
 namespace assay::bench {
-
-/// One row of the per-layer table.
-struct LayerTime {
-  kernels::StepInfo step;
-  double ms = 0;  ///< median
-};
 
 class Runner {
  public:

@@ -40,6 +40,11 @@ double quantile(const std::vector<double>& sorted, double share) {
   return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
+double median_of(std::vector<double> samples) {
+  std::sort(samples.begin(), samples.end());
+  return samples.empty() ? 0 : quantile(samples, 0.5);
+}
+
 LatencySummary summarize(std::vector<double> v) {
   ASSAY_ASSERT(!v.empty());
   std::sort(v.begin(), v.end());

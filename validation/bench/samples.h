@@ -23,6 +23,9 @@ LatencySummary summarize(std::vector<double> samples);
 /// Linear interpolation between order statistics; `share` in [0, 1]. `sorted` ascending, not empty.
 double quantile(const std::vector<double>& sorted, double share);
 
+/// Quantile 0.5 in any order; 0 of nothing.
+double median_of(std::vector<double> samples);
+
 /// How a new run compares with an old one.
 struct Regression {
   bool slower = false;

@@ -25,9 +25,7 @@ Graph with_inputs(const Graph& g, const Feeds& feeds) {
   own.remove_dead();
   own = with_input_types(own, feeds);
   for (const auto& [name, t] : all_values(own, feeds, run_canonical())) {
-    ValueType type{t.dtype(), std::vector<Dim>{}};
-    for (const std::int64_t d : t.shape().dims()) type.dims->push_back({.size = d});
-    own.set_type(*own.find_value(name), std::move(type));
+    own.set_type(*own.find_value(name), type_of(t.dtype(), t.shape()));
   }
   return own;
 }

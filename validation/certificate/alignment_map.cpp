@@ -5,6 +5,7 @@
 namespace assay {
 
 std::map<std::string, std::string> read_alignment_map(const std::filesystem::path& file) {
+  if (file.empty()) return {};
   const nlohmann::json json = read_json(file);
   JsonFields all(json, file.string());
   all.schema("assay-map/1");

@@ -55,7 +55,7 @@ std::map<std::string, Shape> needed_shapes(const Graph& f, const Feeds& feeds) {
   if (wanted.empty()) return shapes;
   for (const auto& [name, t] : Executor(f, Precision::f32).run(feeds, nullptr, wanted))
     shapes[name] = t.shape();
-  for (const auto& [name, t] : feeds) shapes[name] = t.shape();
+  for (const auto& [name, shape] : shapes_of(feeds)) shapes[name] = shape;
   return shapes;
 }
 

@@ -13,14 +13,10 @@ namespace {
 
 /// `sample` with every float32 number x at index i replaced by f(x, i).
 Feeds changed(const Feeds& sample, const std::function<float(float, std::int64_t)>& f) {
-  Feeds feeds = sample;
-  for (auto& [name, t] : feeds) {
-    if (t.dtype() != DType::float32) continue;
-    t = t.clone();
+  return with_numbers(sample, [&](std::span<float> numbers) {
     std::int64_t i = 0;
-    for (float& x : t.mutable_data<float>()) x = f(x, i++);
-  }
-  return feeds;
+    for (float& x : numbers) x = f(x, i++);
+  });
 }
 
 std::uint64_t mixed(std::uint64_t x) {

@@ -8,7 +8,5 @@ namespace assay {
 /// `cut` with the types and fixed sizes of `feeds`: a cut graph does not state those of values in
 /// its middle.
 Graph with_input_types(const Graph& cut, const Feeds& feeds);
-/// Shapes of the feeds, by name.
-std::map<std::string, Shape> shapes_of(const Feeds& feeds);
 
 }  // namespace assay

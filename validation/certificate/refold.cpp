@@ -40,10 +40,7 @@ void state_shapes(Graph& g, const std::map<std::string, Shape>& shapes) {
   for (const ValueId v : g.inputs()) {
     const auto shape = shapes.find(g.name(v));
     if (shape == shapes.end()) continue;
-    ValueType type = g.value(v).type;
-    type.dims.emplace();
-    for (const std::int64_t d : shape->second.dims()) type.dims->push_back({.size = d});
-    g.set_type(v, std::move(type));
+    g.set_type(v, type_of(g.value(v).type.dtype, shape->second));
   }
 }
 

@@ -16,16 +16,6 @@ using Json = nlohmann::ordered_json;
 /// Numbers of a region's inputs up to which the radius on special values is evaluated.
 constexpr std::int64_t largest_measured = 1 << 14;
 
-Feeds changed(const Feeds& sample, const std::function<void(std::span<float>)>& f) {
-  Feeds feeds = sample;
-  for (auto& [name, t] : feeds) {
-    if (t.dtype() != DType::float32) continue;
-    t = t.clone();
-    f(t.mutable_data<float>());
-  }
-  return feeds;
-}
-
 /// Subnormal numbers in a large tensor: processors take a hundred times as long for each operation
 /// on one, so the others are zero.
 constexpr std::size_t most_subnormals = 64;
@@ -139,29 +129,39 @@ class Check {
 
 }  // namespace
 
+Feeds with_numbers(const Feeds& sample, const std::function<void(std::span<float>)>& change) {
+  Feeds feeds = sample;
+  for (auto& [name, t] : feeds) {
+    if (t.dtype() != DType::float32) continue;
+    t = t.clone();
+    change(t.mutable_data<float>());
+  }
+  return feeds;
+}
+
 std::vector<SpecialInput> special_inputs(const Feeds& sample) {
   if (numbers(sample) == 0) return {};
   constexpr float infinity = std::numeric_limits<float>::infinity();
   std::vector<SpecialInput> list;
   list.push_back({"NaN in the middle",
-                  changed(sample,
-                          [](std::span<float> x) {
-                            if (!x.empty())
-                              x[x.size() / 2] = std::numeric_limits<float>::quiet_NaN();
-                          }),
+                  with_numbers(sample,
+                               [](std::span<float> x) {
+                                 if (!x.empty())
+                                   x[x.size() / 2] = std::numeric_limits<float>::quiet_NaN();
+                               }),
                   false});
   list.push_back({"+infinity first, -infinity last",
-                  changed(sample,
-                          [](std::span<float> x) {
-                            if (x.empty()) return;
-                            x.front() = infinity;
-                            if (x.size() > 1) x.back() = -infinity;
-                          }),
+                  with_numbers(sample,
+                               [](std::span<float> x) {
+                                 if (x.empty()) return;
+                                 x.front() = infinity;
+                                 if (x.size() > 1) x.back() = -infinity;
+                               }),
                   false});
-  list.push_back({"signed zeros", changed(sample, [](std::span<float> x) {
+  list.push_back({"signed zeros", with_numbers(sample, [](std::span<float> x) {
                     for (std::size_t i = 0; i < x.size(); ++i) x[i] = i % 2 == 0 ? -0.0F : 0.0F;
                   })});
-  list.push_back({"subnormals", changed(sample, [](std::span<float> x) {
+  list.push_back({"subnormals", with_numbers(sample, [](std::span<float> x) {
                     const bool all = x.size() <= 64 * most_subnormals;
                     const std::size_t step = all ? 1 : x.size() / most_subnormals;
                     for (std::size_t i = 0; i < x.size(); ++i)

@@ -2,7 +2,9 @@
 // values").
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,6 +12,9 @@
 #include "validation/certificate/regions.h"
 
 namespace assay {
+
+/// `sample` with the float32 numbers of each of its tensors changed.
+Feeds with_numbers(const Feeds& sample, const std::function<void(std::span<float>)>& change);
 
 struct SpecialInput {
   std::string name;  ///< "NaN at element 12"

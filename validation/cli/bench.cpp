@@ -68,17 +68,6 @@ void fill_batch(const Graph& g, std::int64_t batch, InputOptions& input) {
   }
 }
 
-bool is_integer_step(const StepInfo& s) { return s.arithmetic.has_value(); }
-
-double rate(const LayerTime& l) {
-  return l.ms > 0 ? 2.0 * static_cast<double>(l.step.macs) / l.ms * 1e-6 : 0;
-}
-
-double share_of_roof(const LayerTime& l, const Roofline& r) {
-  const double limit = r.limit(is_integer_step(l.step), l.step.macs, l.step.bytes);
-  return limit > 0 ? rate(l) / limit : 0;
-}
-
 Json step_json(const LayerTime& l, const Roofline& roof) {
   Json j{{"node", l.step.node},
          {"value", l.step.value},

@@ -39,9 +39,7 @@ std::set<std::string> checked_taps(const Graph& g, const std::vector<std::string
 std::map<std::string, Tensor> on_onednn(const Graph& g, const Feeds& feeds,
                                         const std::set<std::string>& taps) {
   check_feeds(g, feeds);
-  std::map<std::string, Shape> shapes;
-  for (const auto& [name, t] : feeds) shapes[name] = t.shape();
-  return kernels::Program::compile(g, shapes).run(feeds, taps);
+  return kernels::Program::compile(g, shapes_of(feeds)).run(feeds, taps);
 }
 
 std::map<std::string, Tensor> computed(const Graph& g, const RunCommand& c, const Feeds& feeds,

@@ -6,6 +6,7 @@
 #include "runtime/executor.h"
 #include "runtime/file.h"
 #include "runtime/onnx/reader.h"
+#include "validation/programs.h"
 
 namespace assay {
 namespace {
@@ -121,32 +122,10 @@ Runner on_reference(const std::string& form, const Graph& g) {
           }};
 }
 
-/// A program per set of input shapes: the last batch of a run is smaller.
-class Programs {
- public:
-  explicit Programs(Graph g) : graph_(std::move(g)) {}
-  Outputs run(const Feeds& feeds, const std::set<std::string>& also) {
-    std::map<std::string, Shape> shapes;
-    std::string key;
-    for (const auto& [name, t] : feeds) {
-      shapes[name] = t.shape();
-      key += name + to_string(t.shape());
-    }
-    auto it = programs_.find(key);
-    if (it == programs_.end())
-      it = programs_.emplace(key, kernels::Program::compile(graph_, shapes)).first;
-    return it->second.run(feeds, also);
-  }
-
- private:
-  Graph graph_;
-  std::map<std::string, kernels::Program> programs_;
-};
-
 Runner on_kernels(const std::string& form, const Graph& g) {
   const auto programs = std::make_shared<Programs>(g);
   return {form, "onednn", [programs](const Feeds& feeds, const std::set<std::string>& also) {
-            return programs->run(feeds, also);
+            return programs->for_shapes_of(feeds).run(feeds, also);
           }};
 }
 

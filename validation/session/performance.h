@@ -7,8 +7,7 @@
 #include <vector>
 
 #include "fusion/rewrite_log.h"
-#include "kernels/program.h"
-#include "validation/bench/roofline.h"
+#include "validation/bench/layers.h"
 
 namespace assay {
 
@@ -26,19 +25,15 @@ class Stopwatch {
   std::map<std::pair<std::string, std::string>, std::vector<double>> times_;
 };
 
-/// performance.fusions[]: {rule, output, calls_saved, bytes_saved, before_ms, after_ms}, from step
-/// times of the unfused and the fused program, run in turn `rounds` times on the same feeds.
-nlohmann::ordered_json fusion_times_json(kernels::Program& unfused, kernels::Program& fused,
-                                         const RewriteLog& log, const Feeds& feeds, int rounds);
+/// performance.fusions[]: {rule, output, calls_saved, bytes_saved, before_ms, after_ms}, from the
+/// step times of the unfused and the fused program.
+nlohmann::ordered_json fusion_times_json(const std::vector<bench::LayerTime>& unfused,
+                                         const std::vector<bench::LayerTime>& fused,
+                                         const RewriteLog& log);
 
 /// performance.layers[] of one compiled form: {form, node, value, op, kernel, ms, macs, bytes,
-/// gflops, roofline_share}; medians of `rounds` runs. The last two only where something is
-/// multiplied.
-nlohmann::ordered_json layer_times_json(kernels::Program& program, const std::string& form,
-                                        const Feeds& feeds, int rounds,
-                                        const bench::Roofline& roofline);
-
-/// Quantile of a list (0.5 the median) with linear interpolation.
-double quantile(std::vector<double> values, double q);
+/// gflops, roofline_share}. The last two only where something is multiplied.
+nlohmann::ordered_json layer_times_json(const std::vector<bench::LayerTime>& layers,
+                                        const std::string& form, const bench::Roofline& roofline);
 
 }  // namespace assay

@@ -37,10 +37,7 @@ Judged judge_all(const ValidateOptions& o, const Progress& progress) {
   }
   j.samples = first_samples(*open_data(o, original), o.certify_samples);
   const CertifyOptions options{
-      .samples = j.samples,
-      .kernels = false,
-      .seed = o.seed,
-      .map = o.map.empty() ? std::map<std::string, std::string>{} : read_alignment_map(o.map)};
+      .samples = j.samples, .kernels = false, .seed = o.seed, .map = read_alignment_map(o.map)};
   progress("judging fusions", 0, 0);
   j.both = compare_graphs(original, fused, j.log ? &*j.log : nullptr, options);
   j.result = certify(j.both, options);

@@ -78,22 +78,31 @@ std::vector<LayerLoss> study_layers(const Forms& forms, const Dataset& data,
   return study.layers();
 }
 
+/// A program on these feeds, run once.
+kernels::Program warm_program(const Graph& g, const Feeds& feeds) {
+  auto program = kernels::Program::compile(g, shapes_of(feeds));
+  program.bind_inputs(feeds);
+  program.execute();
+  return program;
+}
+
 /// What oneDNN's kernels take: each fusion before and after, each layer against the roofline.
 void add_kernel_times(Json& performance, const Forms& forms, const Dataset& data) {
   constexpr int rounds = 11;
   const Feeds feeds = data.load(0).inputs;
-  const auto shapes = shapes_of(feeds);
-  auto unfused = kernels::Program::compile(forms.original, shapes);
-  auto fused = kernels::Program::compile(forms.fused, shapes);
-  performance["fusions"] = fusion_times_json(unfused, fused, forms.log, feeds, rounds);
+  auto unfused = warm_program(forms.original, feeds), fused = warm_program(forms.fused, feeds);
+  kernels::Program* const both[] = {&unfused, &fused};
+  const auto times = bench::time_layers(both, rounds);
+  performance["fusions"] = fusion_times_json(times[0], times[1], forms.log);
   const bench::Roofline roofline = bench::measure_roofline(num_threads());
   performance["roofline"] = {{"f32_gflops", roofline.f32_gflops},
                              {"int8_gops", roofline.int8_gops},
                              {"gbytes_per_s", roofline.gbytes}};
-  performance["layers"] = layer_times_json(fused, "fused", feeds, rounds, roofline);
+  performance["layers"] = layer_times_json(times[1], "fused", roofline);
   if (!forms.lowered) return;
-  auto int8 = kernels::Program::compile(forms.lowered->graph, shapes);
-  for (Json& row : layer_times_json(int8, "int8", feeds, rounds, roofline))
+  auto int8 = warm_program(forms.lowered->graph, feeds);
+  kernels::Program* const alone[] = {&int8};
+  for (Json& row : layer_times_json(bench::time_layers(alone, rounds)[0], "int8", roofline))
     performance["layers"].push_back(std::move(row));
 }
 
@@ -102,9 +111,7 @@ CertifyResult judge_fusions(Json& report, const Forms& forms, const std::vector<
                             const ValidateOptions& o, const Progress& progress) {
   progress("judging fusions", 0, 0);
   const CertifyOptions options{
-      .samples = samples,
-      .seed = o.seed,
-      .map = o.map.empty() ? std::map<std::string, std::string>{} : read_alignment_map(o.map)};
+      .samples = samples, .seed = o.seed, .map = read_alignment_map(o.map)};
   const Comparison both = compare_graphs(forms.original, forms.fused,
                                          forms.fused_given ? nullptr : &forms.log, options);
   CertifyResult certified = certify(both, options);

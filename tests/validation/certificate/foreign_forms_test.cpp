@@ -139,19 +139,13 @@ Node call(const std::string& domain, const std::string& op, std::vector<ValueId>
           .attributes = std::move(a)};
 }
 
-ValueType floats_of(std::vector<std::int64_t> dims) {
-  ValueType type{DType::float32, std::vector<Dim>{}};
-  for (const std::int64_t d : dims) type.dims->push_back({.size = d});
-  return type;
-}
-
 TEST(ForeignForms, FusedMatMulIsTransposeAndMatMul) {
   Net net("t = Transpose<perm=[0,2,1]>(x)\ny = MatMul(t, W)");
   net.input("x", {1, 3, 2}).constant("W", ramp({3, 2}, 0.2F, -0.5F));
   const auto fused = [](float alpha) {
     Graph f;
     f.info.opsets = {{"", 13}, {"com.microsoft", 1}};
-    const ValueId x = f.add_input("x", floats_of({1, 3, 2}));
+    const ValueId x = f.add_input("x", type_of(DType::float32, {1, 3, 2}));
     const ValueId y = f.add_value("y");
     Attributes a;
     a.set("transA", std::int64_t{1});
@@ -185,7 +179,7 @@ TEST(ForeignForms, BlockedElementwiseIsWrittenOut) {
 
   Graph f;
   f.info.opsets = {{"", 13}, {"com.microsoft.nchwc", 1}};
-  const ValueId x = f.add_input("x", floats_of({1, 8, 2, 2}));
+  const ValueId x = f.add_input("x", type_of(DType::float32, {1, 8, 2, 2}));
   const auto value = [&](const std::string& name) { return f.add_value(name); };
   const ValueId in = value("in"), c = value("cb"), s = value("sb"), c5 = value("c5"),
                 s5 = value("s5"), sum5 = value("sum5"), sum = value("sum"), y = value("y");
