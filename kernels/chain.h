@@ -66,7 +66,8 @@ std::optional<ChainOp> chain_op(const Node& node, std::int64_t opset,
 /// Whether the values that live at the same time fit the kernel's registers.
 bool chain_fits(const std::vector<ChainOp>& ops);
 
-/// Channels-last (or plain, when there are no channel operands). Output 0 is the last operator's.
+/// Channels-last (or plain, when there are no channel operands). Output 0 is the last operator's. A
+/// chain from one tensor of codes to codes with scalars beside it becomes a table of 256 codes.
 std::unique_ptr<Kernel> make_chain(ChainSpec spec);
 
 }  // namespace assay::kernels

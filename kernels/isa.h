@@ -19,6 +19,9 @@ std::string effective_isa();
 
 bool isa_has_avx2();
 bool isa_has_avx512();
+/// Byte permutations; oneDNN has no level of that name, AVX512_CORE_FP16 is the first that implies
+/// it.
+bool isa_has_avx512_vbmi();
 /// True when 8-bit dot products are exact (VNNI or AMX in force), false when pairs saturate to 16
 /// bits.
 bool isa_has_vnni();

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 #include "kernels/native/code_loops.h"
+#include "kernels/native/code_table.h"
 
 namespace assay::kernels {
 namespace {
@@ -231,6 +233,28 @@ class ChainKernel : public Kernel {
   Binding binding_;
 };
 
+/// Whether the chain reads one tensor, of codes, and gives codes: then it is a function of a code.
+bool is_function_of_a_code(const ChainSpec& spec) {
+  if (!spec.channels.empty() || spec.ops.back().function != ChainFunction::quantize) return false;
+  return std::all_of(spec.ops.begin(), spec.ops.end(), [](const ChainOp& op) {
+    const bool reads =
+        op.a.from == ChainOperand::From::input || op.b.from == ChainOperand::From::input;
+    return !reads || (op.function == ChainFunction::dequantize && op.a.index == 0);
+  });
+}
+
+/// The chain's own results for the 256 codes.
+CodeTable table_of(ChainSpec spec) {
+  CodeTable codes, table;
+  std::iota(codes.begin(), codes.end(), std::uint8_t{0});
+  spec.shape = Shape{static_cast<std::int64_t>(codes.size())};
+  ChainKernel chain(std::move(spec));
+  chain.bind({.inputs = {reinterpret_cast<std::byte*>(codes.data())},
+              .outputs = {reinterpret_cast<std::byte*>(table.data())}});
+  chain.run();
+  return table;
+}
+
 std::optional<float> scalar_of(const Tensor* t) {
   if (t == nullptr || t->dtype() != DType::float32 || t->numel() != 1) return std::nullopt;
   return t->data<float>()[0];
@@ -292,6 +316,7 @@ std::optional<ChainOp> chain_op(const Node& node, std::int64_t /*opset*/,
 }
 
 std::unique_ptr<Kernel> make_chain(ChainSpec spec) {
+  if (is_function_of_a_code(spec)) return make_code_table(table_of(spec), spec.shape.numel());
   return std::make_unique<ChainKernel>(std::move(spec));
 }
 

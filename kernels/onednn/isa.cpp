@@ -71,6 +71,9 @@ std::string effective_isa() {
 
 bool isa_has_avx2() { return isa_has(dnnl::cpu_isa::avx2); }
 bool isa_has_avx512() { return isa_has(dnnl::cpu_isa::avx512_core); }
+bool isa_has_avx512_vbmi() {
+  return isa_has(dnnl::cpu_isa::avx512_core_fp16) && __builtin_cpu_supports("avx512vbmi");
+}
 bool isa_has_vnni() { return isa_has(0x8U) || isa_has(0x40U); }
 bool isa_has_avx2_vnni() { return isa_has(0x8U); }
 bool isa_has_amx() { return isa_has(dnnl::cpu_isa::avx512_core_amx); }

@@ -134,6 +134,52 @@ TEST(Chain, DequantizesAndQuantizesOnTheWay) {
       same_bits(program.run(feeds).at("y"), Executor(m.graph, Precision::f32).run(feeds).at("y")));
 }
 
+/// clip(x + 3, 0, 6) * x from codes to codes, with a channel operand or without.
+template <class From, class To>
+Graph code_function(const Shape& s, bool per_channel) {
+  GraphMaker m;
+  const auto scalar = [&](const std::string& name, float v) {
+    return m.constant(name, Tensor::scalar(v));
+  };
+  const auto node = [&](const std::string& op, const std::string& out, std::vector<ValueId> in) {
+    return m.node(op, out, std::move(in), DType::float32, s);
+  };
+  const auto zero = static_cast<From>(std::is_signed_v<From> ? -5 : 130);
+  const ValueId x = node("DequantizeLinear", "x",
+                         {m.input("q", dtype_of<From>, s), scalar("sx", 0.043F),
+                          m.constant("zx", Tensor::scalar(zero))});
+  const ValueId k =
+      per_channel ? m.constant("k", Tensor::of<float>({s[1], 1, 1}, {1, 2, 3})) : scalar("k", 3.0F);
+  const ValueId c = node("Clip", "c", {node("Add", "a", {x, k}), scalar("lo", 0), scalar("hi", 6)});
+  m.graph.add_output(m.node("QuantizeLinear", "y",
+                            {node("Mul", "p", {x, c}), scalar("sy", 0.11F),
+                             m.constant("zy", Tensor::scalar(static_cast<To>(3)))},
+                            dtype_of<To>, s));
+  return std::move(m.graph);
+}
+
+template <class From, class To>
+void expect_code_function(bool per_channel, const std::string& kernel) {
+  const Shape s{1, 3, 17, 23};  // 1173 elements: every code, and a rest behind the last whole block
+  const Graph graph = code_function<From, To>(s, per_channel);
+  Tensor q(dtype_of<From>, s);
+  const auto codes = q.mutable_data<From>();
+  for (std::size_t i = 0; i < codes.size(); ++i) codes[i] = static_cast<From>(i);
+  Program program = Program::compile(graph, {}, {.threads = 2, .fuse_chains = true});
+  const auto is_chain = [](const StepInfo& step) { return step.op.rfind("Chain", 0) == 0; };
+  ASSERT_EQ(chains(program), 1);
+  EXPECT_EQ(std::find_if(program.steps().begin(), program.steps().end(), is_chain)->kernel, kernel);
+  EXPECT_TRUE(same_bits(program.run({{"q", q}}).at("y"),
+                        Executor(graph, Precision::f32).run({{"q", q}}).at("y")));
+}
+
+// A chain that is a function of one code is looked up; a channel operand makes it none.
+TEST(Chain, FromOneTensorOfCodesIsATable) {
+  expect_code_function<std::uint8_t, std::int8_t>(false, "native:table");
+  expect_code_function<std::int8_t, std::uint8_t>(false, "native:table");
+  expect_code_function<std::int8_t, std::int8_t>(true, "native:chain");
+}
+
 // A value that another branch reads ends the chain, whatever was tried beyond it.
 TEST(Chain, KeepsAValueThatAnotherBranchReads) {
   GraphMaker m;
