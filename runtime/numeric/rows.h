@@ -87,8 +87,8 @@ class BatchNormChannel {
  private:
   float slow(float x) const;
   BatchNormParameters parameters_;
-  double scale_ = 0;      // scale / sqrt(variance + epsilon), rounded to double
-  double shift_ = 0;      // bias - mean * scale / sqrt(variance + epsilon), rounded to double
+  double scale_ = 0;      // scale / sqrt(variance + epsilon) as a double
+  double shift_ = 0;      // bias - mean * scale / sqrt(variance + epsilon) as a double
   bool regular_ = false;  // all finite and variance + epsilon > 0
 };
 

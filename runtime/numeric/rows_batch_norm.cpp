@@ -1,12 +1,12 @@
 // BatchNormalization of one channel, correctly rounded: y = (x - mean) / sqrt(variance + epsilon) *
 // scale + bias.
 //
-// s* = scale / sqrt(variance + epsilon) and t* = bias - mean s* are rounded once to double (MPFR),
-// s and t. Per element y = x s + t in double: |y - exact| <= u (|x s| + |x s| + |t| + |y|) for s,
-// the product, t and the sum, where |y| <=
-// (|x s| + |t|)(1 + u). With the rounding of the interval's ends that is below 5 u (|x s| + |t|),
-// the error used. Exact ties are decided by exact_normalized: a = (x - mean) scale, d = variance +
-// epsilon.
+// s* = scale / sqrt(variance + epsilon) and t* = bias - mean s* become doubles s and t, each off by
+// at most u (1 + 2^-7) of itself (`quick_coefficients`; MPFR where those cancel).
+// Per element y = x s + t in double: |y - exact| <= u (|x s| + |x s| + |t| + |y|) (1 + 2^-7) for s,
+// the product, t and the sum, where |y| <= (|x s| + |t|)(1 + u). With the rounding of the
+// interval's ends that is below 5 u (|x s| + |t|), the error used. Exact ties are decided by
+// exact_normalized: a = (x - mean) scale, d = variance + epsilon.
 
 #include <algorithm>
 #include <cassert>
@@ -52,9 +52,59 @@ bool block_avx2(double scale, double shift, const float* x, float* y, std::int32
 }
 #endif
 
-// mean, variance and the rest may cancel or span float's whole range: 1000 bits hold every
-// intermediate exactly or leave an error far below the 2^-60 of s and t that the bound allows.
+struct Coefficients {
+  double s = 0, t = 0;
+};
+
+/// a + b as a rounded sum and its exact error (Knuth).
+double two_sum(double a, double b, double& error) {
+  const double sum = a + b, of_b = sum - a;
+  error = (a - (sum - of_b)) + (b - of_b);
+  return sum;
+}
+
+// s and t from pairs of doubles, u = 2^-53. Float parameters keep all of it far from underflow.
+//
+// Sum: variance + epsilon = v + v_low exactly.
+//
+// Root: r = RN(sqrt(v)), and an fma gives v - r^2 exactly; r_low = ((v - r^2) + v_low) / 2r, at
+// most 2 u r. Newton's rest is 2 u^2 r, the sum and the quotient round by 2 u^2 r each: 6 u^2 r.
+//
+// s*: q = RN(scale / r), and an fma gives scale - q r exactly; q_low = ((scale - q r) - q r_low) /
+// r, at most 3 u |q|. Its roundings make 8 u^2 |q|, the divisor r for r + r_low 6 u^2 |q|, the root
+// 6 u^2 |q|: s + s_low is within 21 u^2 |s*| of s*.
+//
+// t*: mean s = p + p_low and bias - p = t_high + t_low exactly; the rest is summed in double.
+// Before t is rounded that is within 32 u^2 (|bias| + |p|) of t*. Where |t| > 2^-40 (|bias| + |p|)
+// (the result says so), t is off by u |t| (1 + 2^-7).
+bool quick_coefficients(const BatchNormParameters& p, Coefficients& c) {
+  const double scale = p.scale, bias = p.bias, mean = p.mean;
+  double v_low = 0;
+  const double v = two_sum(p.variance, p.epsilon, v_low);
+  const double r = std::sqrt(v), r_low = (std::fma(-r, r, v) + v_low) / (2 * r);
+  const double q = scale / r, q_low = (std::fma(-q, r, scale) - q * r_low) / r;
+  c.s = q + q_low;
+  const double s_low = q_low - (c.s - q);
+  const double product = mean * c.s, p_low = std::fma(mean, c.s, -product) + mean * s_low;
+  double t_low = 0;
+  const double t_high = two_sum(bias, -product, t_low);
+  c.t = t_high + (t_low - p_low);
+  return scale != 0 && std::fabs(c.t) > 0x1p-40 * (std::fabs(bias) + std::fabs(product));
+}
+
+// 1000 bits hold every intermediate exactly or leave an error far below the 2^-60 of s and t.
 constexpr mpfr_prec_t kWide = 1000;
+
+Coefficients wide_coefficients(const BatchNormParameters& p) {
+  Mpfr scale(kWide, static_cast<double>(p.variance));
+  mpfr_add_d(scale, scale, static_cast<double>(p.epsilon), MPFR_RNDN);
+  mpfr_sqrt(scale, scale, MPFR_RNDN);
+  mpfr_d_div(scale, static_cast<double>(p.scale), scale, MPFR_RNDN);
+  Mpfr shift(kWide);
+  mpfr_mul_d(shift, scale, static_cast<double>(p.mean), MPFR_RNDN);
+  mpfr_d_sub(shift, static_cast<double>(p.bias), shift, MPFR_RNDN);
+  return {mpfr_get_d(scale, MPFR_RNDN), mpfr_get_d(shift, MPFR_RNDN)};
+}
 
 float canonical(double value) {
   return std::isnan(value) ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(value);
@@ -67,15 +117,10 @@ BatchNormChannel::BatchNormChannel(const BatchNormParameters& p) : parameters_(p
   regular_ = std::isfinite(p.scale) && std::isfinite(p.bias) && std::isfinite(p.mean) &&
              std::isfinite(spread) && spread > 0;
   if (!regular_) return;
-  Mpfr scale(kWide, static_cast<double>(p.variance));
-  mpfr_add_d(scale, scale, static_cast<double>(p.epsilon), MPFR_RNDN);
-  mpfr_sqrt(scale, scale, MPFR_RNDN);
-  mpfr_d_div(scale, static_cast<double>(p.scale), scale, MPFR_RNDN);
-  scale_ = mpfr_get_d(scale, MPFR_RNDN);
-  Mpfr shift(kWide);
-  mpfr_mul_d(shift, scale, static_cast<double>(p.mean), MPFR_RNDN);
-  mpfr_d_sub(shift, static_cast<double>(p.bias), shift, MPFR_RNDN);
-  shift_ = mpfr_get_d(shift, MPFR_RNDN);
+  Coefficients c;
+  if (!quick_coefficients(p, c)) c = wide_coefficients(p);
+  scale_ = c.s;
+  shift_ = c.t;
 }
 
 void BatchNormChannel::operator()(std::span<const float> x, std::span<float> y) const {

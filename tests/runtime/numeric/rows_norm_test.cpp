@@ -155,6 +155,31 @@ TEST(RowsBatchNorm, MatchesExactValues) {
   }
 }
 
+// Parameters of any size: the bias alone, the product alone, or a difference that cancels all of
+// double's digits (variance + epsilon = 1 + 2^-90, scale mean = bias).
+TEST(RowsBatchNorm, CoefficientsOfAnySize) {
+  std::mt19937_64 rng(8);
+  std::uniform_real_distribution<float> uniform(-2.0F, 2.0F);
+  const auto wild = [&] { return std::ldexp(uniform(rng), static_cast<int>(rng() % 81) - 40); };
+  for (int round = 0; round < 400; ++round) {
+    BatchNormParameters p{.scale = wild(),
+                          .bias = wild(),
+                          .mean = wild(),
+                          .variance = std::fabs(wild()),
+                          .epsilon = std::fabs(wild())};
+    if (round % 2 == 0) {
+      const double s = p.scale / std::sqrt(static_cast<double>(p.variance) + p.epsilon);
+      p.bias = static_cast<float>(p.mean * s);
+    }
+    check_batch_norm(p, random_row(rng, 60, 1.0F, p.mean));
+    if (HasFatalFailure()) return;
+  }
+  check_batch_norm(
+      {.scale = 1.5F, .bias = 3.0F, .mean = 2.0F, .variance = 1.0F, .epsilon = 0x1p-90F},
+      {0.0F, -0x1p-60F, 0x1p-91F, 2.0F});
+  check_batch_norm({.scale = 1.5F, .bias = 0.0F, .mean = 0.0F}, {1.0F, 0x1p-60F, -3.0F});
+}
+
 // variance + epsilon = 4 makes the divisor 2 and the result rational: ties are common.
 TEST(RowsBatchNorm, Ties) {
   std::mt19937_64 rng(7);
