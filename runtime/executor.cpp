@@ -144,6 +144,20 @@ struct Executor::Plan {
     return c;
   }
 
+  /// An input of the output's type that this node is the last to read, and whose memory only the
+  /// run's own value and the context hold.
+  const Tensor* spent_input(std::size_t i, const EvalContext& c, const TensorType& out) const {
+    const auto& inputs = graph.node(order[i]).inputs;
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+      const Tensor& t = c.inputs[k];
+      if (!t.defined() || t.dtype() != out.dtype || t.shape() != out.shape()) continue;
+      const auto& last = last_read[i];
+      if (std::find(last.begin(), last.end(), inputs[k]) == last.end()) continue;
+      if (t.memory().use_count() == 2) return &t;
+    }
+    return nullptr;
+  }
+
   void allocate_outputs(std::size_t i, EvalContext& c) const {
     std::vector<TensorType> types;
     std::vector<const Tensor*> tensors;
@@ -152,6 +166,9 @@ struct Executor::Plan {
       tensors.push_back(t.defined() ? &t : nullptr);
     }
     const auto out = infer_node(graph, order[i], types, tensors, precision);
+    if (ops[i]->in_place && out.size() == 1 && out[0].known()) {
+      if (const Tensor* spent = spent_input(i, c, out[0])) return c.outputs.push_back(*spent);
+    }
     try {
       for (const TensorType& t : out)
         c.outputs.push_back(t.known() ? Tensor(t.dtype, t.shape()) : Tensor());

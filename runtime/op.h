@@ -150,6 +150,9 @@ struct OpDef {
   Bound bound = nullptr;  ///< nullptr: no radius; regions through it are judged by other evidence
   Macs macs = nullptr;
   Decompose decompose = nullptr;
+  /// The only output may take the memory of an input of its type and shape that nobody reads
+  /// afterwards: every element is read before the element at its place is written.
+  bool in_place = false;
 };
 
 struct RegisterOp {

@@ -12,8 +12,6 @@ namespace assay::dot {
 namespace {
 
 constexpr int64_t kChunkPanels = 10;  // column panels of a task
-constexpr int64_t kGroup = 64;        // row panels widened at once: 512 x 128 doubles
-constexpr size_t kFewPanels = 4;
 constexpr int64_t kMaxTileElements =
     1 << 17;  // partial sums of a task that needs several blocks of k
 
@@ -30,8 +28,8 @@ struct Split {
   int64_t col_parts;
 };
 
-// Wide problems are cut along columns; narrow ones along rows, where every part packs the columns
-// again.
+// Wide problems are cut along columns, where every part widens the rows again; narrow ones along
+// rows, where every part packs the columns again.
 template <typename T>
 Split choose_split(const DotRun<T>& run) {
   const int64_t threads = num_threads();
@@ -40,7 +38,7 @@ Split choose_split(const DotRun<T>& run) {
   int64_t row_parts = 1;
   if (run.problems < 4 * threads) {
     const int64_t wanted = divide_up(threads, run.problems);
-    if (units >= 8 * wanted)
+    if (units >= 8 * wanted && run.cols >= run.rows)
       col_parts = divide_up(col_parts, wanted) * wanted;
     else
       row_parts = std::min(wanted, panels);
@@ -111,13 +109,12 @@ class TaskRunner {
     for (const ColPanel& p : panels_) total_width_ += p.width;
     const int64_t panel_rows = (task.last_panel - task.first_panel) * kRowPanel;
     const int64_t block = std::min(run.k, kDotBlock);
-    const bool few = panels_.size() <= kFewPanels;
+    columns_.resize(panels_.size());
     several_ = run.k > kDotBlock;
     tiles_ = scratch<T>(Slot::tiles, (several_ ? panel_rows : kRowPanel) * total_width_);
     if (run.running) magnitudes_ = scratch<T>(Slot::magnitudes, panel_rows * total_width_);
-    block_ = scratch<T>(Slot::col_block, block * kMaxWidth<T> * (few ? kFewPanels : 1) + kUnit<T>);
-    const int64_t group = few ? 1 : std::min(kGroup, task.last_panel - task.first_panel);
-    row_buffer_ = scratch<T>(Slot::row_panel, group * block * kRowPanel + kUnit<T>);
+    block_ = scratch<T>(Slot::col_block, block * total_width_ + kUnit<T>);
+    row_buffer_ = scratch<T>(Slot::row_panel, block * kRowPanel + kUnit<T>);
     if (run.norms) norms_ = scratch<double>(Slot::norms, total_width_);
     if (run.norms) std::fill_n(norms_, total_width_, 0.0);
     if (run.running) std::fill_n(magnitudes_, panel_rows * total_width_, T(0));
@@ -128,63 +125,29 @@ class TaskRunner {
     const int64_t blocks = std::max<int64_t>(divide_up(run_.k, kDotBlock), 1);
     for (int64_t b = 0; b < blocks; ++b) {
       const KRange k{b * kDotBlock, std::min(kDotBlock, run_.k - b * kDotBlock)};
-      plan_ahead(b, blocks);
-      if (panels_.size() <= kFewPanels) {
-        few_columns(k, b > 0, b + 1 == blocks);
-        continue;
-      }
-      for (int64_t p = task_.first_panel; p < task_.last_panel; p += kGroup)
-        row_group(p, k, b > 0, b + 1 == blocks);
+      one_block(k, b > 0, b + 1 == blocks);
     }
   }
 
  private:
-  // The rows of a group are widened once and then stream from the second-level cache; a column
-  // panel is packed and used at once, so it never leaves the first-level cache.
-  void row_group(int64_t first, KRange k, bool add, bool last) {
-    const int64_t end = std::min(first + kGroup, task_.last_panel);
-    rows_.clear();
-    for (int64_t i = first; i < end; ++i)
-      rows_.push_back(
-          run_.a->panel(task_.problem, i, k, row_buffer_ + (i - first) * k.count * kRowPanel));
+  // The columns of the task are packed and stream from the second-level cache; each row panel is
+  // widened where it is used and stays in the first.
+  void one_block(KRange k, bool add, bool last) {
     int64_t offset = 0;
     for (size_t p = 0; p < panels_.size(); ++p) {
-      const T* columns = run_.b->panel(task_.problem, panels_[p], k, block_);
-      if (run_.norms && first == task_.first_panel) add_norms(p, columns, offset, k, last);
-      for (int64_t i = first; i < end; ++i) {
-        fetch_ahead(p, {i - first, end - first});
-        one_tile(Step{.index = i,
-                      .rows = rows_[static_cast<size_t>(i - first)],
-                      .columns = columns,
-                      .panel = p,
-                      .offset = offset,
-                      .k = k,
-                      .add = add,
-                      .last = last});
-      }
+      columns_[p] = run_.b->panel(task_.problem, panels_[p], k, block_ + offset * k.count);
+      if (run_.norms) add_norms(p, columns_[p], offset, k, last);
       offset += panels_[p].width;
     }
-  }
-
-  // With few columns, many rows: all columns are packed, and each row panel is widened where it is
-  // used.
-  void few_columns(KRange k, bool add, bool last) {
-    const T* columns[kFewPanels] = {};
-    T* at = block_;
-    int64_t offset = 0;
-    for (size_t p = 0; p < panels_.size(); ++p) {
-      columns[p] = run_.b->panel(task_.problem, panels_[p], k, at);
-      if (run_.norms) add_norms(p, columns[p], offset, k, last);
-      at += k.count * panels_[p].width;
-      offset += panels_[p].width;
-    }
+    const auto parts = static_cast<int64_t>(panels_.size());
     for (int64_t i = task_.first_panel; i < task_.last_panel; ++i) {
       const T* rows = run_.a->panel(task_.problem, i, k, row_buffer_);
       offset = 0;
       for (size_t p = 0; p < panels_.size(); ++p) {
+        fetch_next_rows(i, k, {static_cast<int64_t>(p), parts});
         one_tile(Step{.index = i,
                       .rows = rows,
-                      .columns = columns[p],
+                      .columns = columns_[p],
                       .panel = p,
                       .offset = offset,
                       .k = k,
@@ -203,21 +166,14 @@ class TaskRunner {
     }
   }
 
-  // What is packed after a block: the next terms of the same columns, or the first of the next
-  // columns. Reading them is slower than packing them, so they are fetched while products are
-  // formed.
-  void plan_ahead(int64_t block, int64_t blocks) {
-    const bool same = block + 1 < blocks;
-    const int64_t first = same ? (block + 1) * kDotBlock : 0;
-    ahead_ = {first, std::min(kDotBlock, run_.k - first)};
-    ahead_shift_ = same ? 0 : task_.last_col - task_.first_col;
-  }
-
-  void fetch_ahead(size_t p, typename ColOperand<T>::Part part) const {
-    ColPanel coming = panels_[p];
-    coming.col += ahead_shift_;
-    if (coming.col + coming.valid <= run_.cols)
-      run_.b->prefetch(task_.problem, coming, ahead_, part);
+  // The rows of the next panel, or the first of the next terms, while those of panel `index` are
+  // used: weights come from far away and are used once.
+  void fetch_next_rows(int64_t index, KRange k, Part part) const {
+    if (index + 1 < task_.last_panel) return run_.a->prefetch(task_.problem, index + 1, k, part);
+    const int64_t first = k.first + k.count;
+    if (first == run_.k) return;
+    run_.a->prefetch(task_.problem, task_.first_panel, {first, std::min(kDotBlock, run_.k - first)},
+                     part);
   }
 
   struct Step {
@@ -262,11 +218,9 @@ class TaskRunner {
   const DotRun<T>& run_;
   const Task task_;
   std::vector<ColPanel> panels_;
-  std::vector<const T*> rows_;
+  std::vector<const T*> columns_;  // packed, per panel
   int64_t total_width_ = 0;
   bool several_ = false;
-  KRange ahead_{};
-  int64_t ahead_shift_ = 0;
   T* tiles_ = nullptr;
   T* magnitudes_ = nullptr;
   T* block_ = nullptr;

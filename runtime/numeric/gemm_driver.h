@@ -20,6 +20,11 @@ struct KRange {
   int64_t count;
 };
 
+// Share `part` of `parts` of a piece of work.
+struct Part {
+  int64_t part, parts;
+};
+
 // Panels for the rows: [k][kRowPanel], zero past the last row.
 template <typename T>
 class RowOperand {
@@ -27,6 +32,8 @@ class RowOperand {
   virtual ~RowOperand() = default;
   // May return memory of its own instead of filling `buffer`.
   virtual const T* panel(int64_t problem, int64_t index, KRange k, T* buffer) const = 0;
+  // Fetches a part of what a coming call of panel will read. A hint.
+  virtual void prefetch(int64_t, int64_t, KRange, Part) const {}
 };
 
 // Panels for the columns: [k][panel.width], zero past the last column.
@@ -35,11 +42,6 @@ class ColOperand {
  public:
   virtual ~ColOperand() = default;
   virtual const T* panel(int64_t problem, const ColPanel& panel, KRange k, T* buffer) const = 0;
-  // Fetches part `part` of `parts` of what a coming call of panel will read. A hint.
-  struct Part {
-    int64_t part, parts;
-  };
-  virtual void prefetch(int64_t, const ColPanel&, KRange, Part) const {}
   // Panels start at multiples of kMaxWidth (they were packed before).
   virtual bool fixed_panels() const { return false; }
 };

@@ -144,6 +144,17 @@ class PackedRows final : public RowOperand<C> {
     const int64_t at = row_panel_offset(w_, problem % w_.problems, index, k);
     return packed_block(w_, at, k.count * kRowPanel, buffer);
   }
+  void prefetch(int64_t problem, int64_t index, KRange k, Part part) const override {
+    const bool narrow = w_.narrow || !kIsDouble<C>;
+    const int64_t element = narrow ? sizeof(float) : sizeof(double);
+    const auto* data = narrow ? reinterpret_cast<const char*>(w_.narrow_data.data())
+                              : reinterpret_cast<const char*>(w_.wide_data.data());
+    data += row_panel_offset(w_, problem % w_.problems, index, k) * element;
+    constexpr int64_t line = 64;
+    const int64_t lines = k.count * kRowPanel * element / line;
+    for (int64_t i = lines * part.part / part.parts; i < lines * (part.part + 1) / part.parts; ++i)
+      __builtin_prefetch(data + i * line, 0, 2);
+  }
 
  private:
   const PackedWeights::Impl& w_;

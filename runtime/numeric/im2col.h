@@ -29,9 +29,7 @@ template <typename S, typename C>
 class ConvCols final : public ColOperand<C> {
  public:
   ConvCols(const ConvPlan& plan, const S* planes, bool slack)
-      : plan_(plan), planes_(planes), slack_(slack) {
-    large_ = plane_elements(plan) * static_cast<int64_t>(sizeof(S)) > (1 << 20);
-  }
+      : plan_(plan), planes_(planes), slack_(slack) {}
   const C* panel(int64_t problem, const ColPanel& panel, KRange k, C* buffer) const override {
     Piece pieces[kMaxWidth<C>];
     const int count = im2col_pieces(plan_, panel, kUnit<C>, pieces);
@@ -46,30 +44,12 @@ class ConvCols final : public ColOperand<C> {
                      .dst = buffer});
     return buffer;
   }
-  void prefetch(int64_t problem, const ColPanel& panel, KRange k,
-                typename ColOperand<C>::Part part) const override {
-    if (!large_) return;
-    constexpr int64_t line = 64 / sizeof(S);
-    const S* base = planes_ + problem * plan_.in_group() * plan_.plane;
-    const int64_t first = plan_.base(panel.col), last = plan_.base(panel.col + panel.valid - 1);
-    const int64_t end = std::min(first + panel.valid, last + 1);
-    int64_t seen = -line;
-    for (int64_t i = k.count * part.part / part.parts; i < k.count * (part.part + 1) / part.parts;
-         ++i) {
-      const int64_t offset = plan_.row_offset[static_cast<size_t>(k.first + i)];
-      if (offset - seen < line && offset >= seen) continue;  // a neighbouring tap: the same lines
-      seen = offset;
-      for (int64_t at = first; at < end; at += line) __builtin_prefetch(base + offset + at, 0, 2);
-      __builtin_prefetch(base + offset + last, 0, 2);
-    }
-  }
   const S* planes() const { return planes_; }
 
  private:
   const ConvPlan& plan_;
   const S* planes_;
   bool slack_;
-  bool large_;  // more than the second-level cache keeps: worth fetching early
 };
 
 }  // namespace assay::dot

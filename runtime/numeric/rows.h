@@ -80,6 +80,7 @@ struct BatchNormParameters {
 // Holds the channel's wide coefficients, so that a run costs two double operations per element.
 class BatchNormChannel {
  public:
+  BatchNormChannel() = default;
   explicit BatchNormChannel(const BatchNormParameters& parameters);
   void operator()(std::span<const float> x, std::span<float> y) const;
   float operator()(float x) const;

@@ -46,10 +46,17 @@ bool block_base(double scale, double shift, const float* x, float* y, std::int32
                                         std::int32_t* undecided) {
   return block(scale, shift, x, y, undecided);
 }
-#else
-bool block_avx2(double scale, double shift, const float* x, float* y, std::int32_t* undecided) {
+[[gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]] bool block_avx512(double scale, double shift,
+                                                                        const float* x, float* y,
+                                                                        std::int32_t* undecided) {
   return block(scale, shift, x, y, undecided);
 }
+auto best_block() {
+  if (current_isa() >= Isa::avx512) return block_avx512;
+  return current_isa() >= Isa::avx2 ? block_avx2 : block_base;
+}
+#else
+auto best_block() { return block_base; }
 #endif
 
 struct Coefficients {
@@ -129,7 +136,7 @@ void BatchNormChannel::operator()(std::span<const float> x, std::span<float> y) 
     std::transform(x.begin(), x.end(), y.begin(), [this](float v) { return slow(v); });
     return;
   }
-  const auto run = current_isa() >= Isa::avx2 ? block_avx2 : block_base;
+  const auto run = best_block();
   for (std::size_t begin = 0; begin < x.size(); begin += kBlock) {
     const std::size_t n = std::min(kBlock, x.size() - begin);
     float in[kBlock] = {};

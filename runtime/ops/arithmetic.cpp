@@ -123,7 +123,8 @@ void bound_div(BoundContext& c) {
 
 template <class F>
 OpDef binary(const char* type, Bound bound) {
-  return {.type = type, .since = 1, .infer = infer, .eval = eval<F>, .bound = bound};
+  return {
+      .type = type, .since = 1, .infer = infer, .eval = eval<F>, .bound = bound, .in_place = true};
 }
 
 const RegisterOp registered{

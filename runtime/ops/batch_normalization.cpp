@@ -87,18 +87,22 @@ void for_each_row(EvalContext& c, const Layout& l, const F& fn) {
   });
 }
 
+constexpr std::int64_t kChannelGrain = 256;  // channels whose coefficients are worth a thread
+
 void inference_correct(EvalContext& c, const Layout& l) {
   const auto scale = parameter<float>(c, 1), bias = parameter<float>(c, 2);
   const auto mean = parameter<float>(c, 3), variance = parameter<float>(c, 4);
-  std::vector<BatchNormChannel> channels;
-  for (std::size_t ch = 0; ch < scale.size(); ++ch) {
-    channels.emplace_back(
-        BatchNormParameters{.scale = scale[ch],
-                            .bias = bias[ch],
-                            .mean = mean[ch],
-                            .variance = variance[ch],
-                            .epsilon = c.attributes().float_or("epsilon", 1e-5F)});
-  }
+  const float epsilon = c.attributes().float_or("epsilon", 1e-5F);
+  std::vector<BatchNormChannel> channels(scale.size());
+  parallel_for(0, l.channels, kChannelGrain, [&](std::int64_t first, std::int64_t last) {
+    for (auto ch = static_cast<std::size_t>(first); ch < static_cast<std::size_t>(last); ++ch) {
+      channels[ch] = BatchNormChannel({.scale = scale[ch],
+                                       .bias = bias[ch],
+                                       .mean = mean[ch],
+                                       .variance = variance[ch],
+                                       .epsilon = epsilon});
+    }
+  });
   for_each_row<float>(c, l, [&](std::size_t ch, auto x, auto y) { channels[ch](x, y); });
 }
 
@@ -328,7 +332,8 @@ const RegisterOp registered{{.type = "BatchNormalization",
                              .since = 1,
                              .infer = infer,
                              .eval = with_narrow<core>,
-                             .bound = bound}};
+                             .bound = bound,
+                             .in_place = true}};
 
 }  // namespace
 }  // namespace assay::ops::batch_normalization_op

@@ -31,7 +31,7 @@ void eval(EvalContext& c) {
 void bound(BoundContext& c) { bound_lipschitz(c, 1.0, 0.0); }
 
 const RegisterOp registered{
-    {.type = "Relu", .since = 1, .infer = infer, .eval = eval, .bound = bound}};
+    {.type = "Relu", .since = 1, .infer = infer, .eval = eval, .bound = bound, .in_place = true}};
 
 }  // namespace
 }  // namespace assay::ops::relu_op

@@ -39,6 +39,11 @@ void unknown_type(InferContext& c) { c.set_output(0, TensorType{}); }
 
 const RegisterOp operators{std::vector<OpDef>{
     {.type = "ExecutorTestScale", .domain = domain, .infer = same_type, .eval = scale},
+    {.type = "ExecutorTestInPlace",
+     .domain = domain,
+     .infer = same_type,
+     .eval = scale,
+     .in_place = true},
     {.type = "ExecutorTestScaleCr",
      .domain = domain,
      .infer = same_type,
@@ -163,6 +168,47 @@ GraphPtr body(const std::string& captured) {
   m.graph.add_capture(captured);
   m.node(op("Scale"), {captured}, {"out"}).output("out");
   return std::make_shared<Graph>(m.graph);
+}
+
+/// Where each value lay, and the values themselves when they are to be kept.
+struct Memory : Observer {
+  explicit Memory(bool keeps) : keeps(keeps) {}
+  void on_value(const Graph& g, ValueId v, const Tensor& t) override {
+    places[g.name(v)] = t.raw().data();
+    if (keeps) kept[g.name(v)] = t;
+  }
+  bool keeps;
+  std::map<std::string, const std::byte*> places;
+  std::map<std::string, Tensor> kept;
+};
+
+// An operator may write over an input that nobody reads any more: not a fed tensor, not an
+// initializer, not a value that has another reader, is asked for or kept by the observer.
+TEST(ExecutorTest, WritesInPlaceOnlyOverSpentValues) {
+  GraphMaker m;
+  m.input("x", DType::float32, {-1, 2}).constant("w", Tensor::of<float>({1, 2}, {5, 6}));
+  m.node(op("InPlace"), {"x"}, {"a"}).node(op("InPlace"), {"a"}, {"b"});
+  m.node(op("InPlace"), {"b"}, {"c"}).node(op("InPlace"), {"b"}, {"d"});
+  m.node(op("InPlace"), {"w"}, {"e"}).output("c").output("d").output("e");
+  const Executor executor(m.graph, Precision::f32);
+  Memory passing(false), keeping(true);
+  for (int run = 0; run < 2; ++run) {
+    const auto out = executor.run({{"x", x}}, &passing);
+    EXPECT_EQ(to_doubles(out.at("c")), (std::vector<double>{8, -4}));
+    EXPECT_EQ(to_doubles(out.at("d")), (std::vector<double>{8, -4}));
+    EXPECT_EQ(to_doubles(out.at("e")), (std::vector<double>{10, 12}));
+  }
+  EXPECT_EQ(to_doubles(x), (std::vector<double>{1, -0.5}));
+  EXPECT_NE(passing.places["a"], passing.places["x"]);
+  EXPECT_EQ(passing.places["b"], passing.places["a"]);
+  EXPECT_NE(passing.places["c"], passing.places["b"]);  // d reads b later
+  EXPECT_EQ(passing.places["d"], passing.places["b"]);
+  const auto out = executor.run({{"x", x}}, nullptr, {"a", "b"});
+  EXPECT_EQ(to_doubles(out.at("a")), (std::vector<double>{2, -1}));
+  EXPECT_EQ(to_doubles(out.at("b")), (std::vector<double>{4, -2}));
+  executor.run({{"x", x}}, &keeping);
+  EXPECT_EQ(to_doubles(keeping.kept["a"]), (std::vector<double>{2, -1}));
+  EXPECT_EQ(to_doubles(keeping.kept["b"]), (std::vector<double>{4, -2}));
 }
 
 TEST(ExecutorTest, SubgraphsReadOuterValues) {

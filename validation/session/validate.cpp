@@ -223,7 +223,7 @@ ValidateResult validate(const ValidateOptions& o, const Progress& progress) {
   report["performance"] = Json::object();
   report["coverage"] = coverage_part(certified, o, count, data->size());
 
-  const std::vector<Runner> runners = make_runners(forms, o);
+  std::vector<Runner> runners = make_runners(forms, o);
   if (!o.metric_cmd.empty())
     report["accuracy"]["scores"] = run_metric_command(o.metric_cmd, *data, runners, count);
   if (!o.scores.empty()) report["accuracy"]["scores"] = Json(read_json(o.scores));
@@ -240,6 +240,7 @@ ValidateResult validate(const ValidateOptions& o, const Progress& progress) {
   run_samples(*data, runners, plan, file, watch, [&](std::int64_t done, std::int64_t total) {
     progress("running all forms", done, total);
   });
+  runners.clear();  // frees their programs before others are compiled
   report["performance"]["runs"] = watch.runs_json();
   report["performance"]["batch"] = batch;
   add_kernel_times(report["performance"], forms, *data);
