@@ -197,7 +197,7 @@ ValidateResult validate(const ValidateOptions& o, const Progress& progress) {
   const nlohmann::json gates = read_gates(o.gates);
   if (!o.metric_cmd.empty() && o.shards > 1)
     throw Error({.what = "--metric-cmd needs all samples in one run", .where = "--shard"});
-  const Forms forms = make_forms(o, [&](const std::string& text) { progress(text, 0, 0); });
+  Forms forms = make_forms(o, [&](const std::string& text) { progress(text, 0, 0); });
   const DatasetPtr data = open_data(o, forms.original);
   const std::int64_t count = o.limit > 0 ? std::min(o.limit, data->size()) : data->size();
   const Task& task = find_task(data->info().task.kind);
@@ -218,6 +218,9 @@ ValidateResult validate(const ValidateOptions& o, const Progress& progress) {
     progress("INT8 loss by cause", i, n);
   };
   add_causes(report["quantization"], split_losses(forms, *data, split, splitting), split);
+  // Nothing below reads them, and their weights would stay beside the programs of all forms.
+  forms.quantized.reset();
+  forms.quantized_from.reset();
   report["accuracy"] = Json::object();
   report["histograms"] = Json::object();
   report["performance"] = Json::object();
