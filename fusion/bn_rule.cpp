@@ -44,7 +44,7 @@ std::optional<Decline> plan_bn_step(RuleContext& ctx, const Match& match, Affine
   const auto tensor = [&](const std::vector<double>& v) {
     return convert(Tensor::of<double>(Shape{channels}, std::span<const double>(v)), dtype);
   };
-  const ChannelOf itself = [](std::int64_t i) { return i; };
+  const ChannelOf itself{[](std::int64_t i) { return i; }};
   BnPlan plan{scale_weights(tensor(first.gamma), later, itself),
               map_bias(tensor(first.beta), later, channels, dtype), steps};
   for (const Tensor* t : {&plan.gamma, &plan.beta}) {

@@ -156,29 +156,42 @@ bool decided_in_double(double product) {
   return std::llabs(below - 0x10000000) > 4;
 }
 
-/// Weights [first, last).
+/// Weights [first, last) of channel `c`, whose scale is `s` as a double.
 template <class T>
-void scale_part(std::span<const T> w, std::span<T> out, std::size_t first, std::size_t last,
-                const ExactAffine& map, const ChannelOf& channel_of) {
-  std::vector<double> scales;
-  std::vector<char> known;
-  for (std::size_t i = first; i < last; ++i) {
-    const std::int64_t c = channel_of(static_cast<std::int64_t>(i));
-    const auto at = static_cast<std::size_t>(c);
-    if (at >= scales.size()) scales.resize(at + 1), known.resize(at + 1, 0);
-    if (!known[at]) scales[at] = map.scale<double>(c), known[at] = 1;
-    if (w[i] == T(0) && std::isfinite(scales[at])) {
-      out[i] = w[i] * static_cast<T>(scales[at]);
+void scale_stretch(std::span<const T> w, std::span<T> out, const ExactAffine& map, std::int64_t c,
+                   double s) {
+  const bool usual = std::isfinite(s) && std::fabs(s) > 0x1p-1000;
+  for (std::size_t i = 0; i < w.size(); ++i) {
+    if (w[i] == T(0) && std::isfinite(s)) {
+      out[i] = w[i] * static_cast<T>(s);
       continue;
     }
     if constexpr (std::is_same_v<T, float>) {
-      const double product = static_cast<double>(w[i]) * scales[at];
-      if (std::isfinite(w[i]) && std::fabs(scales[at]) > 0x1p-1000 && decided_in_double(product)) {
+      const double product = static_cast<double>(w[i]) * s;
+      if (usual && std::isfinite(w[i]) && decided_in_double(product)) {
         out[i] = static_cast<float>(product);
         continue;
       }
     }
     out[i] = map.weight<T>(w[i], c);
+  }
+}
+
+/// Weights [first, last).
+template <class T>
+void scale_part(std::span<const T> w, std::span<T> out, std::int64_t first, std::int64_t last,
+                const ExactAffine& map, const ChannelOf& channel_of) {
+  std::vector<double> scales;
+  std::vector<char> known;
+  for (std::int64_t i = first; i < last;) {
+    const std::int64_t end = std::min(last, (i / channel_of.stretch + 1) * channel_of.stretch);
+    const std::int64_t c = channel_of(i);
+    const auto at = static_cast<std::size_t>(c);
+    if (at >= scales.size()) scales.resize(at + 1), known.resize(at + 1, 0);
+    if (!known[at]) scales[at] = map.scale<double>(c), known[at] = 1;
+    const auto begin = static_cast<std::size_t>(i), size = static_cast<std::size_t>(end - i);
+    scale_stretch(w.subspan(begin, size), out.subspan(begin, size), map, c, scales[at]);
+    i = end;
   }
 }
 
@@ -189,8 +202,7 @@ void scale_all(std::span<const T> w, std::span<T> out, const ExactAffine& map,
   // A part finds the scales of its channels itself: few parts, so that this stays little work.
   const std::int64_t grain = std::max<std::int64_t>(1 << 16, n / 16);
   parallel_for(0, n, grain, [&](std::int64_t first, std::int64_t last) {
-    scale_part(w, out, static_cast<std::size_t>(first), static_cast<std::size_t>(last), map,
-               channel_of);
+    scale_part(w, out, first, last, map, channel_of);
   });
 }
 

@@ -97,8 +97,13 @@ class ExactAffine {
   std::vector<AffineStep> steps_;
 };
 
-/// Channel of the element with a row-major index.
-using ChannelOf = std::function<std::int64_t(std::int64_t)>;
+/// Channel of the element with a row-major index. The `stretch` elements from each multiple of it
+/// on lie in one channel.
+struct ChannelOf {
+  std::function<std::int64_t(std::int64_t)> of = {};
+  std::int64_t stretch = 1;
+  std::int64_t operator()(std::int64_t i) const { return of(i); }
+};
 
 /// Tensors of float32 or float64 elements: w[i]·s of its channel. The result may hold infinities
 /// (check all_finite).

@@ -115,26 +115,30 @@ std::int64_t LinearOp::channel_axis() const { return kind == Kind::matmul ? -1 :
 ChannelOf LinearOp::channel_of() const {
   const Shape w = weight.shape();
   const std::int64_t all = std::max<std::int64_t>(weight.numel(), 1);
+  // One row of the weight after the other, `inner` elements each.
+  const auto rows_of = [](std::int64_t inner) {
+    return ChannelOf{[inner](std::int64_t i) { return i / inner; }, inner};
+  };
   switch (kind) {
     case Kind::conv:
-      return [inner = std::max<std::int64_t>(all / std::max<std::int64_t>(w[0], 1), 1)](
-                 std::int64_t i) { return i / inner; };
+      return rows_of(std::max<std::int64_t>(all / std::max<std::int64_t>(w[0], 1), 1));
     case Kind::conv_transpose: {
       const std::int64_t space = w.numel(2, w.rank());
       const std::int64_t per_group = w[1];
       const std::int64_t rows_per_group = w[0] / group;
-      return [space, per_group, rows_per_group](std::int64_t i) {
+      const auto of = [space, per_group, rows_per_group](std::int64_t i) {
         const std::int64_t row = i / (space * per_group);
         return row / rows_per_group * per_group + i / space % per_group;
       };
+      return {of, std::max<std::int64_t>(space, 1)};
     }
     case Kind::gemm:
-      if (transposed) return [k = w[1]](std::int64_t i) { return i / k; };
+      if (transposed) return rows_of(std::max<std::int64_t>(w[1], 1));
       break;
     case Kind::matmul:
       break;
   }
-  return [n = w[1]](std::int64_t i) { return i % n; };
+  return {[n = w[1]](std::int64_t i) { return i % n; }};
 }
 
 std::string LinearOp::text(const Graph& g) const { return describe(g.node(node)); }

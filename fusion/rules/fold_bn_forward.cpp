@@ -80,10 +80,10 @@ std::optional<Decline> illegal(const RuleContext& ctx, const LinearOp& op, const
 ChannelOf in_channel_of(const LinearOp& op) {
   const Shape w = op.weight.shape();
   if (op.kind == LinearOp::Kind::conv) {
-    return [space = w.numel(2, w.rank()), c = w[1]](std::int64_t i) { return i / space % c; };
+    return {[space = w.numel(2, w.rank()), c = w[1]](std::int64_t i) { return i / space % c; }};
   }
-  if (op.transposed) return [k = w[1]](std::int64_t i) { return i % k; };
-  return [n = w[1]](std::int64_t i) { return i / n; };
+  if (op.transposed) return {[k = w[1]](std::int64_t i) { return i % k; }};
+  return {[n = w[1]](std::int64_t i) { return i / n; }};
 }
 
 std::int64_t in_channels(const LinearOp& op) {
