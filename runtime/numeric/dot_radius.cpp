@@ -8,6 +8,7 @@
 #include "runtime/numeric/dot_running.h"
 #include "runtime/numeric/gemm_pack.h"
 #include "runtime/numeric/gemm_strides.h"
+#include "runtime/numeric/proved.h"
 
 namespace assay {
 namespace {
@@ -51,7 +52,7 @@ Addend<double> absolute_addend(const Addend<T>& a, int64_t m, int64_t n,
 double gamma_n(int64_t n, double u) {
   const double x = static_cast<double>(n) * u;
   if (!(x < 1.0)) return kInfinity;
-  return x / (1.0 - x) * (1.0 + 0x1p-50);
+  return proved<"dot product, any order">(x / (1.0 - x) * (1.0 + 0x1p-50)).value;
 }
 
 template <typename T>

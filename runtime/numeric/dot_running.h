@@ -5,6 +5,7 @@
 
 #include "runtime/numeric/dot_radius.h"
 #include "runtime/numeric/gemm_sinks.h"
+#include "runtime/numeric/proved.h"
 
 namespace assay::dot {
 
@@ -62,7 +63,8 @@ class RunningSink final : public TileSink<T> {
         place_addend(plan_.residual, tile.problem * plan_.residual_step, row, col);
     if (residual.data != nullptr) value = rounded(value + *residual.data);
     if (std::isnan(value)) value = std::numeric_limits<T>::quiet_NaN();
-    const double bound = kUnit * size * inflate_ + underflow_;
+    const double bound =
+        proved<"dot product, canonical order">(kUnit * size * inflate_ + underflow_).value;
     radius_.data[tile.problem * radius_.step + row * radius_.stride + col] =
         std::isfinite(static_cast<double>(value)) && !std::isnan(bound)
             ? bound

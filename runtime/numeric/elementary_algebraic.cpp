@@ -121,11 +121,11 @@ struct Impl<SoftsignFn> {
   static dd wide(const SoftsignFn&, const dd& x) { return x / ((dd_hi(x) < 0 ? -x : x) + 1.0); }
 };
 
-// One exact product.
+// One exact product: kError is 0, as for all functions below whose value in double is exact.
 template <>
 struct Impl<LeakyReluFn> {
   static constexpr bool kTotal = true;
-  static constexpr double kError = 0x1p-51;
+  static constexpr double kError = 0;
   static constexpr double kError64 = 0x1p-53;
   ASSAY_CORE static double core(const LeakyReluFn& fn, double x) {
     return core::select(x < 0, static_cast<double>(fn.alpha) * x, x);
@@ -141,7 +141,7 @@ struct Impl<LeakyReluFn> {
 template <>
 struct Impl<ThresholdedReluFn> {
   static constexpr bool kTotal = true;
-  static constexpr double kError = 0x1p-51;
+  static constexpr double kError = 0;
   static constexpr double kError64 = 0;
   ASSAY_CORE static double core(const ThresholdedReluFn& fn, double x) {
     return core::select(x <= static_cast<double>(fn.alpha), 0.0, x);
@@ -247,7 +247,7 @@ dd floor_of(const dd& x) {
 template <>
 struct Impl<RoundFn> {
   static constexpr bool kTotal = true;
-  static constexpr double kError = 0x1p-51;
+  static constexpr double kError = 0;
   static constexpr double kError64 = 0;
   ASSAY_CORE static double core(const RoundFn&, double x) { return nearest(x); }
   static double core_full(const RoundFn&, double x) { return nearest(x); }
@@ -264,7 +264,7 @@ struct Impl<RoundFn> {
 template <>
 struct Impl<FloorFn> {
   static constexpr bool kTotal = true;
-  static constexpr double kError = 0x1p-51;
+  static constexpr double kError = 0;
   static constexpr double kError64 = 0;
   ASSAY_CORE static double core(const FloorFn&, double x) { return floor_of(x); }
   static double core_full(const FloorFn&, double x) { return floor_of(x); }
@@ -276,7 +276,7 @@ struct Impl<FloorFn> {
 template <>
 struct Impl<CeilFn> {
   static constexpr bool kTotal = true;
-  static constexpr double kError = 0x1p-51;
+  static constexpr double kError = 0;
   static constexpr double kError64 = 0;
   ASSAY_CORE static double core(const CeilFn&, double x) { return -floor_of(-x); }
   static double core_full(const CeilFn&, double x) { return -floor_of(-x); }

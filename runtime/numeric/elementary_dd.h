@@ -4,7 +4,7 @@
 #include "runtime/numeric/elementary_core.h"
 
 // Exponential and logarithm in double-double, from dd's own + - * / (no libm, no QD function).
-// Relative error of a few 2^-100; internal.
+// Internal. Errors: dd_exp below 2^-100 relative; dd_log below 2^-99 (1 + |log x|) absolute.
 
 namespace assay {
 
@@ -18,6 +18,13 @@ struct DdExpParts {
 
 // r is divided by 2^9, the Taylor series of e^r - 1 takes 8 terms ((log 2/2^10)^9/9! < 2^-112), and
 // q -> 2q + q^2 doubles the argument nine times.
+//
+// In units of v = 2^-106, a dd addition errs by at most 3 v of its result and a product by 7 v
+// (Joldes, Muller, Popescu, "Tight and rigorous error bounds for basic building blocks of
+// double-word arithmetic", 2017). r errs by 3 additions of results below 0.36: 3.3 v. q = sum r
+// errs by 10.2 v relative, each doubling adds 3 v and 7 v q^2 / (2q + q^2), and enlarges what was
+// there, by r e^r / (e^r - 1) < 1.2 in all: 47 v of q, |q| <= 0.42 (q + 1). With the last addition
+// e^x errs by 3.3 v + 20 v + 3 v < 2^-101.
 inline DdExpParts dd_exp_parts(const dd& x) {
   const double k = (dd_hi(x) * core::kLog2E + core::kRound) - core::kRound;
   const dd r = (((x - k * kDdLn2[0]) - dd::mul(k, kDdLn2[1])) - k * kDdLn2[2]) * 0x1p-9;
@@ -50,7 +57,8 @@ inline dd dd_expm1(const dd& x) {
 }
 
 // log x for finite x > 0: y = log of the high word, then one step on e = x e^-y - 1 (|e| < 2^-48):
-// log x = y + log(1 + e) = y + e - e^2/2 + O(2^-145).
+// log x = y + log(1 + e) = y + e - e^2/2 + O(2^-145). The product, and so e, errs by 2^-97 and a
+// few operations.
 inline dd dd_log(const dd& x) {
   const double y = core::log_full(dd_hi(x));
   // e^-y alone may overflow or be subnormal; both factors get half of the exponent.

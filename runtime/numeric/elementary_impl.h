@@ -9,6 +9,7 @@
 #include "runtime/numeric/elementary_core.h"
 #include "runtime/numeric/elementary_mpfr.h"
 #include "runtime/numeric/elementary_radius.h"
+#include "runtime/numeric/proved.h"
 #include "runtime/numeric/ziv.h"
 
 // Drivers that turn the pieces of one function into the templates of elementary.h. Internal.
@@ -16,7 +17,8 @@
 // Each function specializes Impl<Fn> with
 //   kError                      relative error of core() on float arguments; exceeds the proved
 //   bound by at
-//                               least 2^-51, which covers the rounding of the interval's ends
+//                               least 2^-51, which covers the rounding of the interval's ends; 0
+//                               where core() is exact
 //   kError64                    the same of core_full() on double arguments
 //   core(fn, x)                 double, branch-free; NaN for whatever it does not handle
 //   core_full(fn, x)            double, over the whole range of double
@@ -68,11 +70,21 @@ Tailed slow(const Fn& fn, double x) {
   });
 }
 
+// kError and kError64 by their names (proved.h).
+template <class Fn>
+ASSAY_CORE double ziv_error() {
+  return proved<"float32, elementary", Fn>(Impl<Fn>::kError).value;
+}
+template <class Fn>
+double wide_error() {
+  return proved<"float64, elementary", Fn>(Impl<Fn>::kError64).value;
+}
+
 template <class Out, class Fn>
 Out scalar(const Fn& fn, float x) {
   const double y = Impl<Fn>::core(fn, x);
-  const double low = y * (1 - Impl<Fn>::kError);
-  const double high = y * (1 + Impl<Fn>::kError);
+  const double low = y * (1 - ziv_error<Fn>());
+  const double high = y * (1 + ziv_error<Fn>());
   const Out rounded = narrow<Out>(low);
   if (!std::isnan(y) && same_bits(rounded, narrow<Out>(high))) return rounded;
   return round_tailed<Out>(slow(fn, x));
@@ -83,10 +95,11 @@ Out scalar(const Fn& fn, float x) {
 template <class Fn>
 ASSAY_CORE bool block(Fn fn, const float* __restrict x, float* __restrict y,
                       std::int32_t* __restrict undecided) {
+  const double error = ziv_error<Fn>();
   for (std::size_t i = 0; i < kBlock; ++i) {
     const double value = Impl<Fn>::core(fn, static_cast<double>(x[i]));
-    const auto low = static_cast<float>(value * (1 - Impl<Fn>::kError));
-    const auto high = static_cast<float>(value * (1 + Impl<Fn>::kError));
+    const auto low = static_cast<float>(value * (1 - error));
+    const auto high = static_cast<float>(value * (1 + error));
     y[i] = low;
     undecided[i] = low == high ? 0 : 1;
   }
@@ -211,7 +224,7 @@ dd evaluate(const Fn& fn, const dd& x) {
 
 template <class Fn>
 double f64_error(const Fn&) {
-  return Impl<Fn>::kError64;
+  return elementary::wide_error<Fn>();
 }
 
 template <class Fn>
@@ -221,7 +234,7 @@ double float_core(const Fn& fn, float x) {
 
 template <class Fn>
 double float_core_error(const Fn&) {
-  return Impl<Fn>::kError;
+  return elementary::ziv_error<Fn>();
 }
 
 // Instantiates the templates of elementary.h for one function.

@@ -5,6 +5,7 @@
 
 #include "runtime/numeric/elementary_dd.h"
 #include "runtime/numeric/elementary_impl.h"
+#include "runtime/numeric/proved.h"
 
 namespace assay {
 namespace {
@@ -45,8 +46,9 @@ Out cr_pow_as(float x, float y) {
   if (regular(base, exponent)) {
     double value = power_core(std::fabs(base), exponent);
     if (base < 0 && is_odd(exponent)) value = -value;
-    const Out rounded = narrow<Out>(value * (1 - kError));
-    if (same_bits(rounded, narrow<Out>(value * (1 + kError)))) return rounded;
+    const double error = proved<"float32, power">(kError).value;
+    const Out rounded = narrow<Out>(value * (1 - error));
+    if (same_bits(rounded, narrow<Out>(value * (1 + error)))) return rounded;
   }
   return round_tailed<Out>(power_by_mpfr(base, exponent));
 }

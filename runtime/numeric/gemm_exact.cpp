@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "runtime/numeric/exact_accumulator.h"
+#include "runtime/numeric/proved.h"
 
 namespace assay::dot {
 namespace {
@@ -116,7 +117,8 @@ class CompensatedSum {
     if (size_ == 0.0) return s_ != 0.0 ? std::optional(static_cast<float>(s_)) : std::nullopt;
     double high = s_, low = 0.0;
     two_sum(high, e_, low);
-    const double r = 1.001 * 0x1p-53 * static_cast<double>(count_) * size_ + 0x1p-1000;
+    const double bound = 1.001 * 0x1p-53 * static_cast<double>(count_) * size_ + 0x1p-1000;
+    const double r = proved<"float32, compensated dot product">(bound).value;
     const double slack = r + 0x1p-50 * (std::fabs(low) + r);
     if (!(std::fabs(low) + slack < 0x1.ffffp-54 * std::fabs(high))) return std::nullopt;
     const float down = round_pair_to_float(high, low - slack);

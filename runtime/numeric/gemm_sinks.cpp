@@ -22,6 +22,8 @@
 #include <bit>
 #include <cmath>
 
+#include "runtime/numeric/proved.h"
+
 namespace assay::dot {
 namespace {
 
@@ -65,7 +67,7 @@ CorrectSink::CorrectSink(const OutputPlan<float>& plan, const RowNorms& norms, i
       k_(k),
       norm_problems_(norms.problems),
       norm_rows_(norms.rows),
-      unit_(radius_unit(k) * radius_scale),
+      unit_(proved<"float32, dot product">(radius_unit(k) * radius_scale).value),
       radius_(norms.norms, norms.norms + norms.problems * norms.rows),
       terms_(terms) {
   for (double& r : radius_) r *= unit_ * std::fabs(plan.alpha);

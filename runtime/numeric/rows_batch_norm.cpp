@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "runtime/numeric/proved.h"
 #include "runtime/numeric/rows.h"
 #include "runtime/numeric/rows_exact.h"
 #include "runtime/numeric/rows_lanes.h"
@@ -23,11 +24,12 @@ constexpr double kError = 5 * 0x1p-53;
 
 ASSAY_CORE bool block(double scale, double shift, const float* __restrict x, float* __restrict y,
                       std::int32_t* __restrict undecided) {
-  const double fixed = kError * std::fabs(shift);
+  const double relative = proved<"float32, batch normalization">(kError).value;
+  const double fixed = relative * std::fabs(shift);
   for (std::size_t i = 0; i < kBlock; ++i) {
     const double product = static_cast<double>(x[i]) * scale;
     const double value = product + shift;
-    const double error = kError * core::magnitude(product) + fixed;
+    const double error = relative * core::magnitude(product) + fixed;
     const auto low = static_cast<float>(value - error);
     const auto high = static_cast<float>(value + error);
     y[i] = low;

@@ -1,15 +1,16 @@
 // Softmax and normalizations correctly rounded to float64: the dd evaluation with an error bound,
 // Ziv's test, and MPFR or an exact decision for the rest.
 //
-// w = 2^-100 stands for one dd operation (each errs by less than 2^-102 relative; the elementary
-// functions by less than 2^-95, which enters the bounds as 32 w). The loops end as in
-// rows_softmax.cpp and rows_exact.h.
+// w = 2^-102 stands for one dd operation (the largest error, of a quotient, is below 10 of the 16
+// units 2^-106 in it); dd_exp errs by less than 4 w and dd_log by 8 w (1 + |log x|)
+// (elementary_dd.h). The loops end as in rows_softmax.cpp and rows_exact.h.
 
 #include <algorithm>
 #include <cassert>
 #include <vector>
 
 #include "runtime/numeric/elementary.h"
+#include "runtime/numeric/proved.h"
 #include "runtime/numeric/rows.h"
 #include "runtime/numeric/rows_exact.h"
 #include "runtime/numeric/rows_lanes.h"
@@ -19,7 +20,7 @@ namespace {
 
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr double kWideUnit = 0x1p-100;
+constexpr double kWideUnit = 0x1p-102;
 // dd loses its low word below 2^-969: results near there are left to MPFR.
 constexpr double kUnderflow = 0x1p-1000;
 constexpr mpfr_prec_t kExactDouble = 4700;
@@ -102,8 +103,10 @@ class ExactExponentials {
   std::size_t argmax_;
 };
 
-// Relative error of a dd sum of n exponentials.
-double sum_error(std::size_t n) { return kWideUnit * (64 + static_cast<double>(n)); }
+// Relative error of a dd sum of n exponentials, in lanes, is at most (depth + 4) w; twice what is
+// given here is enough for softmax, with the numerator's 4 w and the quotient's w, and times 1 +
+// |log| for log-softmax.
+double sum_error(std::size_t n) { return kWideUnit * (8 + rows::depth(n)); }
 
 // (n x - S1) gamma / sqrt(D) + beta as in rows_norm.cpp, in exact numbers of double size.
 class ExactRow {
@@ -182,9 +185,11 @@ void normalize(std::span<const double> input, const RowNormParameters<double>& p
     const double beta = parameter(p.beta, i, 0.0);
     const dd product = normal[i] * gamma;
     const dd value = product + beta;
-    const double error = std::fabs(gamma) * from_mean +
+    const double bound = std::fabs(gamma) * from_mean +
                          std::fabs(dd_hi(product)) * (from_mean + (n + 20) * kWideUnit) +
                          kWideUnit * (std::fabs(beta) + std::fabs(dd_hi(value))) + kUnderflow;
+    const auto error = centred ? proved<"float64, layer normalization">(bound)
+                               : proved<"float64, RMS normalization">(bound);
     if (const auto rounded = round_if_certain(value, error)) {
       y[i] = *rounded;
     } else if (std::isfinite(gamma) && std::isfinite(beta)) {
@@ -232,7 +237,7 @@ void cr_softmax(std::span<const double> x, std::span<double> y) {
     } else if (exact.lonely()) {
       y[i] = 1;
     } else {
-      const auto rounded = round_if_certain(soft[i], error);
+      const auto rounded = round_if_certain(soft[i], proved<"float64, softmax">(error));
       y[i] = rounded ? *rounded : exact.softmax(i);
     }
   }
@@ -253,7 +258,8 @@ void cr_log_softmax(std::span<const double> x, std::span<double> y) {
     if (copy[i] == -kInfinity || exact.lonely()) {
       y[i] = copy[i] - exact.largest();
     } else {
-      const auto rounded = round_if_certain(soft[i], size * 2 * sum_error(y.size()) + kUnderflow);
+      const double error = size * 2 * sum_error(y.size()) + kUnderflow;
+      const auto rounded = round_if_certain(soft[i], proved<"float64, log-softmax">(error));
       y[i] = rounded ? *rounded : exact.logarithm(copy[i], exact.largest(), -1);
     }
   }
@@ -287,7 +293,7 @@ void cr_batch_norm(std::span<const double> x, const RowBatchNorm<double>& p, std
     const dd value = product + p.bias;
     const double error =
         8 * kWideUnit * (std::fabs(dd_hi(product)) + std::fabs(p.bias)) + kUnderflow;
-    const auto rounded = round_if_certain(value, error);
+    const auto rounded = round_if_certain(value, proved<"float64, batch normalization">(error));
     y[i] = rounded ? *rounded : batch_norm_slow(x[i], p);
   }
 }

@@ -21,6 +21,7 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/numeric/proved.h"
 #include "runtime/numeric/rows.h"
 #include "runtime/numeric/rows_exact.h"
 #include "runtime/numeric/rows_lanes.h"
@@ -162,8 +163,10 @@ void normalize(std::span<const float> input, const NormParameters& p, bool centr
     const double beta = parameter(p.beta, i, 0.0);
     const double product = row.d[i] * (row.inv_std * gamma);
     const double value = product + beta;
-    const double error = from_sigma * std::fabs(gamma) + from_product * std::fabs(product) +
+    const double bound = from_sigma * std::fabs(gamma) + from_product * std::fabs(product) +
                          2 * kUnit * (std::fabs(beta) + std::fabs(value));
+    const double error = centred ? proved<"float32, layer normalization">(bound).value
+                                 : proved<"float32, RMS normalization">(bound).value;
     const auto low = static_cast<float>(value - error);
     const auto high = static_cast<float>(value + error);
     const bool plain_zero = !centred && row.d[i] == 0;
@@ -191,7 +194,7 @@ MeanAndInvStd cr_row_statistics(std::span<const float> x, float epsilon) {
   if (x.empty() || !finite(x)) return {cr_mean(x), kNaN};
   const Deviations row = deviations(x, static_cast<double>(epsilon), true);
   const double error = row.inv_std * kUnit * (1.5 * depth(x.size()) + 14) * (1.01 + row.drift);
-  const auto rounded = round_if_certain<float>(row.inv_std, error);
+  const auto rounded = round_if_certain<float>(row.inv_std, proved<"float32, 1/sigma">(error));
   return {cr_mean(x), rounded ? *rounded : ExactRow(x, epsilon, true).inv_std()};
 }
 
@@ -217,7 +220,8 @@ void cr_lp_normalize(std::span<const float> x, int p, std::span<float> y) {
   const double norm = p == 1 ? total : std::sqrt(total);
   for (std::size_t i = 0; i < x.size(); ++i) {
     const double value = static_cast<double>(x[i]) / norm;
-    const auto rounded = round_if_certain<float>(value, std::fabs(value) * 3 * kUnit);
+    const auto error = proved<"float32, Lp normalization">(std::fabs(value) * 3 * kUnit);
+    const auto rounded = round_if_certain<float>(value, error);
     if (rounded) {
       y[i] = *rounded;
       continue;

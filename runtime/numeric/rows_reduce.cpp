@@ -54,14 +54,14 @@ Sum fast_sum(std::span<const float> x) {
   const double value = lane_sum(x.size(), [&](std::size_t i) { return static_cast<double>(x[i]); });
   const double size =
       lane_sum(x.size(), [&](std::size_t i) { return std::fabs(static_cast<double>(x[i])); });
-  return {value, 1.01 * depth(x.size()) * kUnit * size};
+  return {value, proved<"float32, sum">(1.01 * depth(x.size()) * kUnit * size).value};
 }
 
 Sum fast_square_sum(std::span<const float> x) {
   const double value = lane_sum(x.size(), [&](std::size_t i) {
     return static_cast<double>(x[i]) * static_cast<double>(x[i]);
   });
-  return {value, 1.01 * depth(x.size()) * kUnit * value};
+  return {value, proved<"float32, sum of squares">(1.01 * depth(x.size()) * kUnit * value).value};
 }
 
 // The sum as a double where no addition rounds (short windows of similar values: a quarter of all 2
@@ -100,9 +100,8 @@ float cr_sum_over(std::span<const float> x, std::int64_t divisor) {
   if (!std::isfinite(sum.value)) return canonical(sum.value);
   const double quotient = sum.value / by;
   const double error = sum.error / by * (1 + 0x1p-50) + std::fabs(quotient) * kUnit;
-  if (const auto rounded = round_if_certain<float>(quotient, error); rounded && *rounded != 0) {
-    return *rounded;
-  }
+  const auto rounded = round_if_certain<float>(quotient, proved<"float32, mean">(error));
+  if (rounded && *rounded != 0) return *rounded;
   const FloatAccumulator exact = exact_sum(x);
   return exact.is_zero() ? zero_sum(x) : exact.round_quotient_to_float(divisor);
 }
@@ -117,14 +116,15 @@ float cr_sum_abs(std::span<const float> x) {
   const double sum =
       lane_sum(x.size(), [&](std::size_t i) { return std::fabs(static_cast<double>(x[i])); });
   if (!std::isfinite(sum)) return canonical(sum);
-  const auto rounded = round_if_certain<float>(sum, 1.01 * depth(x.size()) * kUnit * sum);
+  const auto error = proved<"float32, sum of magnitudes">(1.01 * depth(x.size()) * kUnit * sum);
+  const auto rounded = round_if_certain<float>(sum, error);
   return rounded ? *rounded : exact_sum(x, true).round_to_float();
 }
 
 float cr_sum_square(std::span<const float> x) {
   const Sum sum = fast_square_sum(x);
   if (!std::isfinite(sum.value)) return canonical(sum.value);
-  const auto rounded = round_if_certain<float>(sum.value, sum.error);
+  const auto rounded = round_if_certain<float>(sum.value, ProvedRadius{sum.error});
   return rounded ? *rounded : exact_square_sum(x).round_to_float();
 }
 
@@ -134,7 +134,7 @@ float cr_l2(std::span<const float> x) {
   if (!std::isfinite(sum.value)) return canonical(sum.value);
   if (sum.value == 0) return 0.0F;
   const double root = std::sqrt(sum.value);
-  const double error = root * (0.51 * sum.error / sum.value + 2 * kUnit);
+  const auto error = proved<"float32, L2 norm">(root * (0.51 * sum.error / sum.value + 2 * kUnit));
   if (const auto rounded = round_if_certain<float>(root, error)) return *rounded;
   Mpfr exact(64);
   to_mpfr(exact, exact_square_sum(x));
@@ -150,7 +150,8 @@ float cr_log_sum(std::span<const float> x) {
   if (sum.value > 2 * sum.error && sum.value > 0) {
     const double y = evaluate(LogFn{}, sum.value);
     const double error = 2 * sum.error / sum.value + std::fabs(y) * f64_error(LogFn{});
-    if (const auto rounded = round_if_certain<float>(y, error)) return *rounded;
+    const auto rounded = round_if_certain<float>(y, proved<"float32, log of a sum">(error));
+    if (rounded) return *rounded;
   }
   const FloatAccumulator accumulated = exact_sum(x);
   if (accumulated.sign() <= 0) return accumulated.is_zero() ? -kInfinity : kNaN;
@@ -173,7 +174,8 @@ float cr_prod(std::span<const float> x) {
   if (!std::isfinite(mantissa) || mantissa == 0) return canonical(mantissa);
   const double y =
       std::ldexp(mantissa, static_cast<int>(std::clamp<std::int64_t>(exponent, -400, 400)));
-  const double error = std::fabs(y) * kUnit * 1.01 * static_cast<double>(x.size());
+  const auto error =
+      proved<"float32, product">(std::fabs(y) * kUnit * 1.01 * static_cast<double>(x.size()));
   if (const auto rounded = round_if_certain<float>(y, error)) return *rounded;
   Mpfr exact(static_cast<mpfr_prec_t>(24 * x.size() + 64));
   mpfr_set_ui(exact, 1, MPFR_RNDN);

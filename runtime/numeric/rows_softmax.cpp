@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "runtime/numeric/elementary_dd.h"
+#include "runtime/numeric/proved.h"
 #include "runtime/numeric/rows.h"
 #include "runtime/numeric/rows_exact.h"
 #include "runtime/numeric/rows_lanes.h"
@@ -30,6 +31,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 constexpr double kTermError = 0x1p-45;
+constexpr double kWideError = 0x1p-99;  // of dd_exp and dd_log (elementary_dd.h)
 
 ASSAY_CORE void exponentials(const float* __restrict x, double largest, double* __restrict e) {
   for (std::size_t i = 0; i < 64; ++i) {
@@ -76,8 +78,8 @@ class Row {
     }
     return *wide_rest_;
   }
-  // Relative error of wide_rest and of dd functions of it.
-  double wide_error() const { return 0x1p-90 + 0x1p-102 * static_cast<double>(x_.size()); }
+  // Relative error of wide_rest, of dd_exp, and with the quotient's rounding of half of softmax.
+  double wide_error() const { return kWideError + 0x1p-102 * static_cast<double>(x_.size() + 1); }
 
   void exact_difference(mpfr_ptr y, std::size_t i) const {
     mpfr_set_d(y, static_cast<double>(x_[i]), MPFR_RNDN);
@@ -122,9 +124,9 @@ class Row {
 };
 
 // Ziv's test on a double-double.
-std::optional<float> decide(const dd& y, double error) {
-  const dd low = y - error;
-  const dd high = y + error;
+std::optional<float> decide(const dd& y, ProvedRadius error) {
+  const dd low = y - error.value;
+  const dd high = y + error.value;
   const auto sign = [](double v) { return v > 0 ? 1 : (v < 0 ? -1 : 0); };
   const float a = round_tailed<float>({.value = dd_hi(low), .tail = sign(dd_lo(low))});
   const float b = round_tailed<float>({.value = dd_hi(high), .tail = sign(dd_lo(high))});
@@ -133,7 +135,8 @@ std::optional<float> decide(const dd& y, double error) {
 
 float slow_softmax(const Row& row, std::size_t i) {
   const dd y = dd_exp(row.wide_difference(i)) / (row.wide_rest() + 1.0);
-  if (const auto rounded = decide(y, 2 * row.wide_error() * dd_hi(y))) return *rounded;
+  const auto error = proved<"dd, softmax">(2 * row.wide_error() * dd_hi(y));
+  if (const auto rounded = decide(y, error)) return *rounded;
   return round_tailed<float>(mpfr_ziv([&](mpfr_ptr out) {
     const mpfr_prec_t precision = mpfr_get_prec(out) + 64;
     Mpfr sum(precision);
@@ -177,8 +180,8 @@ std::optional<float> log_in_dd(const Row& row, const dd& base, bool negative) {
   const dd log = dd_log(row.wide_rest() + 1.0);
   const dd y = negative ? base - log : base + log;
   const double error =
-      0x1p-84 * (dd_hi(log) + 1) + 0x1p-102 * std::fabs(dd_hi(base)) + 2 * row.wide_error();
-  return decide(y, error);
+      kWideError * (dd_hi(log) + 1) + 0x1p-102 * std::fabs(dd_hi(base)) + 2 * row.wide_error();
+  return decide(y, proved<"dd, log of a sum of exponentials">(error));
 }
 
 void fill_nan(std::span<float> y) { std::fill(y.begin(), y.end(), kNaN); }
@@ -193,8 +196,9 @@ void cr_softmax(std::span<const float> x, std::span<float> y) {
   const Row row(copy.empty() ? x : std::span<const float>(copy));
   if (!row.regular()) return fill_nan(y);
   const double sum = row.rest() + 1;
-  const double low = 1 - 2 * row.error();
-  const double high = 1 + 2 * row.error();
+  const double error = proved<"float32, softmax">(2 * row.error()).value;
+  const double low = 1 - error;
+  const double high = 1 + error;
   for (std::size_t i = 0; i < x.size(); ++i) {
     const double value = row.term(i) / sum;
     const auto rounded = static_cast<float>(value * low);
@@ -221,7 +225,8 @@ void cr_log_softmax(std::span<const float> x, std::span<float> y) {
       continue;
     }
     const double error = log * (row.error() + 0x1p-49) + std::fabs(value) * 0x1p-51;
-    if (const auto rounded = round_if_certain<float>(value, error)) {
+    const auto radius = proved<"float32, log-softmax">(error);
+    if (const auto rounded = round_if_certain<float>(value, radius)) {
       y[i] = *rounded;
       continue;
     }
@@ -243,7 +248,8 @@ float cr_log_sum_exp(std::span<const float> x) {
   const double log = core::log1p(row.rest());
   const double value = row.largest() + log;
   const double error = log * (row.error() + 0x1p-49) + std::fabs(value) * 0x1p-51;
-  if (const auto rounded = round_if_certain<float>(value, error)) return *rounded;
+  const auto radius = proved<"float32, log-sum-exp">(error);
+  if (const auto rounded = round_if_certain<float>(value, radius)) return *rounded;
   if (const auto decided = log_in_dd(row, dd(row.largest()), false)) return *decided;
   return slow_log(
       row, [&](mpfr_ptr y) { mpfr_set_d(y, row.largest(), MPFR_RNDN); }, false);

@@ -8,12 +8,14 @@
 
 #include "runtime/numeric/dd.h"
 #include "runtime/numeric/half.h"
+#include "runtime/numeric/proved.h"
 
 // Ziv's rounding test: does every real number within `error` of y round to the same number?
 //
 // Rounding is monotone, so it is enough to round the two ends of the interval. The ends are
-// computed in double, whose own rounding is covered by widening the interval by 2^-52 |y| (a double
-// operation errs by at most 2^-53 of its result, and a result in the subnormal range is exact).
+// computed in double, whose own rounding is covered by widening the interval by 1.004 * 2^-53 |y|
+// and 2^-51 error (a double operation errs by at most 2^-53 of its result, here at most |y| +
+// error and a little, and a result in the subnormal range is exact).
 // Overflow and subnormal results need no care: they are part of the monotone rounding. A NaN or
 // infinite error never passes.
 
@@ -44,8 +46,8 @@ bool same_bits(Out a, Out b) {
 // When the interval holds values of both signs the result is nothing, because the sign of a zero is
 // not decided.
 template <class Out>
-std::optional<Out> round_if_certain(double y, double error) {
-  const double wide = error * (1 + 0x1p-51) + std::fabs(y) * 0x1p-52;
+std::optional<Out> round_if_certain(double y, ProvedRadius error) {
+  const double wide = error.value * (1 + 0x1p-51) + std::fabs(y) * 0x1.01p-53;
   const double low = y - wide;
   const double high = y + wide;
   if (!(wide < std::numeric_limits<double>::infinity()) || std::isnan(y)) return std::nullopt;
@@ -56,9 +58,9 @@ std::optional<Out> round_if_certain(double y, double error) {
 
 // The same for a double result from a double-double: |exact - y| <= error. The test needs error to
 // be below the spacing of doubles near y; a larger error gives nothing unless both ends agree.
-inline std::optional<double> round_if_certain(const dd& y, double error) {
-  // dd addition errs by less than 2^-104 of the sum, covered by the widening.
-  const double wide = error * (1 + 0x1p-51) + std::fabs(dd_hi(y)) * 0x1p-102;
+inline std::optional<double> round_if_certain(const dd& y, ProvedRadius error) {
+  // A double added to a dd errs by at most 2^-105 of the sum, covered by the widening.
+  const double wide = error.value * (1 + 0x1p-51) + std::fabs(dd_hi(y)) * 0x1p-104;
   if (!(wide < std::numeric_limits<double>::infinity())) return std::nullopt;
   const double low = dd_hi(y - wide);
   const double high = dd_hi(y + wide);

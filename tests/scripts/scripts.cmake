@@ -8,6 +8,8 @@ add_test(NAME script.bad_input COMMAND bash ${scripts}/bad_input_test.sh $<TARGE
 add_test(NAME script.page_check COMMAND bash ${scripts}/page_test_test.sh $<TARGET_FILE:assay> ${PROJECT_SOURCE_DIR})
 add_test(NAME script.residual_example COMMAND /usr/bin/python3 ${scripts}/page_test.py $<TARGET_FILE:assay>
   ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/docs/residual_example.md)
+add_test(NAME script.reduce COMMAND bash ${scripts}/reduce_test.sh $<TARGET_FILE:assay> ${PROJECT_SOURCE_DIR})
+add_test(NAME script.radii COMMAND /usr/bin/python3 ${scripts}/shrunk_radii.py --check)
 add_test(NAME script.unfused COMMAND bash ${scripts}/unfused_test.sh $<TARGET_FILE:assay> ${PROJECT_SOURCE_DIR}
   ${PROJECT_SOURCE_DIR}/datasets/digits/digits.onnx)
 
@@ -26,6 +28,9 @@ if(EXISTS ${peer_python})
   add_test(NAME peer.written_models
     COMMAND ${peer_python} ${scripts}/written_models_peer.py $<TARGET_FILE:assay> ${PROJECT_SOURCE_DIR})
   set_tests_properties(peer.written_models PROPERTIES LABELS peer TIMEOUT 600)
+  add_test(NAME peer.reduce
+    COMMAND bash ${scripts}/reduce_test.sh $<TARGET_FILE:assay> ${PROJECT_SOURCE_DIR} ${peer_python})
+  set_tests_properties(peer.reduce PROPERTIES LABELS peer TIMEOUT 600)
   add_test(NAME peer.foreign
     COMMAND ${peer_python} ${scripts}/foreign_peer.py $<TARGET_FILE:assay> ${PROJECT_SOURCE_DIR})
   set_tests_properties(peer.foreign PROPERTIES LABELS peer TIMEOUT 600)

@@ -44,7 +44,10 @@ TEST(ElementaryAlgebraic, HardSigmoid) {
     if (mpfr_cmp_ui(y, 1) > 0) mpfr_set_ui(y, 1, MPFR_RNDN);
     if (mpfr_sgn(y) <= 0) mpfr_set_zero(y, 1);
   };
-  check_float(HardSigmoidFn{}, oracle, sample_floats(20000, -kMax, kMax));
+  const auto points = sample_floats(20000, -kMax, kMax);
+  check_float(HardSigmoidFn{}, oracle, points);
+  check_core(HardSigmoidFn{}, oracle, points);
+  check_double(HardSigmoidFn{}, oracle, points);
 }
 TEST(ElementaryAlgebraic, HardSwish) {
   const Oracle oracle = [](mpfr_ptr y, mpfr_srcptr x) {
@@ -169,6 +172,22 @@ TEST(ElementaryPow, RandomPairs) {
     check_pow(x, std::rint(exponent(rng)));
     check_pow(std::bit_cast<float>(static_cast<std::uint32_t>(rng())), exponent(rng));
     if (HasFatalFailure()) return;
+  }
+}
+
+// The values of |y log x| are large, so that e^(y log x) in double is off by up to 2^-46, and the
+// exact powers so near a midpoint that the double lies on its other side, by more than 2^-52. Found
+// among 2^28 random pairs: rounding e^(y log x) and MPFR's power gives different floats.
+TEST(ElementaryPow, NextToMidpoints) {
+  const float pairs[][2] = {{0x1.507a38p+0F, -0x1.fd5f0ep+7F}, {0x1.ea8f32p-1F, 0x1.89bc1cp+10F},
+                            {0x1.276cb4p-1F, -0x1.f02a0ap+6F}, {0x1.df71f6p-1F, 0x1.3b9faap+10F},
+                            {0x1.d679a8p-1F, 0x1.dbb79p+9F},   {0x1.4e0168p-1F, 0x1.7c957ap+7F},
+                            {0x1.40d15cp-1F, -0x1.37319cp+7F}, {0x1.ee0a44p-1F, 0x1.104218p+11F},
+                            {0x1.886d6cp-1F, 0x1.01dda4p+8F},  {0x1.6a43dp-1F, -0x1.7ad86ep+7F},
+                            {0x1.324576p+0F, -0x1.a1a59ap+8F}, {0x1.d3a81cp-1F, 0x1.c970bcp+9F}};
+  for (const auto& [x, y] : pairs) {
+    ASSERT_NO_FATAL_FAILURE(check_pow(x, y));
+    ASSERT_NO_FATAL_FAILURE(check_pow(-x, std::rint(y)));
   }
 }
 

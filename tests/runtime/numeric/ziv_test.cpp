@@ -12,29 +12,37 @@ namespace {
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
+template <class Out>
+std::optional<Out> certain(double y, double error) {
+  return round_if_certain<Out>(y, ProvedRadius{error});
+}
+std::optional<double> certain(const dd& y, double error) {
+  return round_if_certain(y, ProvedRadius{error});
+}
+
 TEST(Ziv, DecidesAwayFromMidpoints) {
-  EXPECT_EQ(round_if_certain<float>(1.0, 0x1p-30), 1.0F);
-  EXPECT_EQ(round_if_certain<float>(1.0 + 0x1p-24 + 0x1p-40, 0x1p-41), 1.0F + 0x1p-23F);
-  EXPECT_FALSE(round_if_certain<float>(1.0 + 0x1p-24 + 0x1p-40, 0x1p-40));
-  EXPECT_FALSE(round_if_certain<float>(1.0 + 0x1p-24, 0.0));
-  EXPECT_TRUE(round_if_certain<Half>(1.0 + 0x1p-24, 0x1p-30));
-  EXPECT_FALSE(round_if_certain<Half>(1.0 + 0x1p-11, 0x1p-30));
-  EXPECT_FALSE(round_if_certain<BFloat16>(1.0 + 0x1p-8, 0x1p-30));
+  EXPECT_EQ(certain<float>(1.0, 0x1p-30), 1.0F);
+  EXPECT_EQ(certain<float>(1.0 + 0x1p-24 + 0x1p-40, 0x1p-41), 1.0F + 0x1p-23F);
+  EXPECT_FALSE(certain<float>(1.0 + 0x1p-24 + 0x1p-40, 0x1p-40));
+  EXPECT_FALSE(certain<float>(1.0 + 0x1p-24, 0.0));
+  EXPECT_TRUE(certain<Half>(1.0 + 0x1p-24, 0x1p-30));
+  EXPECT_FALSE(certain<Half>(1.0 + 0x1p-11, 0x1p-30));
+  EXPECT_FALSE(certain<BFloat16>(1.0 + 0x1p-8, 0x1p-30));
 }
 
 TEST(Ziv, OverflowSubnormalsAndZero) {
   const double threshold = 0x1.ffffffp+127;  // halfway between the largest float and 2^128
-  EXPECT_EQ(round_if_certain<float>(threshold * (1 + 0x1p-40), threshold * 0x1p-42),
+  EXPECT_EQ(certain<float>(threshold * (1 + 0x1p-40), threshold * 0x1p-42),
             std::numeric_limits<float>::infinity());
-  EXPECT_FALSE(round_if_certain<float>(threshold, threshold * 0x1p-45));
-  EXPECT_EQ(round_if_certain<float>(kInf, 1.0), std::nullopt);
-  EXPECT_EQ(round_if_certain<float>(0x1.8p-149, 0x1p-152), std::nullopt);
-  EXPECT_EQ(round_if_certain<float>(0x1.9p-149, 0x1p-154), 0x1p-148F);
-  EXPECT_EQ(round_if_certain<float>(0x1p-152, 0x1p-153), 0.0F);
-  EXPECT_FALSE(round_if_certain<float>(0x1p-160, 0x1p-159));  // the sign of the zero is open
-  EXPECT_FALSE(round_if_certain<float>(std::nan(""), 1.0));
-  EXPECT_FALSE(round_if_certain<float>(1.0, std::nan("")));
-  EXPECT_FALSE(round_if_certain<float>(1.0, kInf));
+  EXPECT_FALSE(certain<float>(threshold, threshold * 0x1p-45));
+  EXPECT_EQ(certain<float>(kInf, 1.0), std::nullopt);
+  EXPECT_EQ(certain<float>(0x1.8p-149, 0x1p-152), std::nullopt);
+  EXPECT_EQ(certain<float>(0x1.9p-149, 0x1p-154), 0x1p-148F);
+  EXPECT_EQ(certain<float>(0x1p-152, 0x1p-153), 0.0F);
+  EXPECT_FALSE(certain<float>(0x1p-160, 0x1p-159));  // the sign of the zero is open
+  EXPECT_FALSE(certain<float>(std::nan(""), 1.0));
+  EXPECT_FALSE(certain<float>(1.0, std::nan("")));
+  EXPECT_FALSE(certain<float>(1.0, kInf));
 }
 
 // Any point of the interval must round to the answer.
@@ -46,21 +54,22 @@ TEST(Ziv, NeverWrong) {
     const double next = std::nextafter(base, std::numeric_limits<float>::infinity());
     const double middle = (static_cast<double>(base) + next) / 2;
     const double error = middle * std::ldexp(1.0, -static_cast<int>(rng() % 20) - 34);
-    const double offset = error * (static_cast<double>(rng() % 4001) / 1000 - 2);
-    const auto rounded = round_if_certain<float>(middle + offset, error);
+    const double y = middle + error * (static_cast<double>(rng() % 4001) / 1000 - 2);
+    const double offset = y - middle;  // exact: they are neighbours
+    const auto rounded = certain<float>(y, error);
     if (!rounded) continue;
     ++decided;
     const bool above = offset > 0;
     ASSERT_EQ(*rounded, above ? static_cast<float>(next) : base);
-    ASSERT_GE(std::fabs(offset) * (1 + 0x1p-40), error);
+    ASSERT_GE(std::fabs(offset), error);
   }
   EXPECT_GT(decided, 50000);
 }
 
 TEST(Ziv, DoubleDouble) {
-  EXPECT_EQ(round_if_certain(dd(1.0, 0x1p-60), 0x1p-80), 1.0);
-  EXPECT_FALSE(round_if_certain(dd(1.0, 0x1p-53), 0x1p-90));
-  EXPECT_EQ(round_if_certain(dd(1.0, 0x1p-53) + 0x1p-80, 0x1p-82), 1.0 + 0x1p-52);
+  EXPECT_EQ(certain(dd(1.0, 0x1p-60), 0x1p-80), 1.0);
+  EXPECT_FALSE(certain(dd(1.0, 0x1p-53), 0x1p-90));
+  EXPECT_EQ(certain(dd(1.0, 0x1p-53) + 0x1p-80, 0x1p-82), 1.0 + 0x1p-52);
 }
 
 TEST(Ziv, RoundToOddKeepsTheSide) {
