@@ -3,10 +3,11 @@
 # case that shows the failure again, and the exit codes. PYTHON, where given, has onnx and onnxruntime, which judge the files.
 #   reduce_test.sh ASSAY ROOT [PYTHON]
 source "$(dirname "$0")/lib.sh"
+assay=$(realpath "$assay")
 digits=$root/datasets/digits/digits.onnx
 python=${3-}
 
-# change_weight IN OUT: element 5 of the second 4-dimensional constant times 1.001; prints the constant's name.
+# change_weight IN OUT: element 5 of the second 4-dimensional constant times 1.1; prints the constant's name.
 change_weight() {
   /usr/bin/python3 - "$1" "$2" <<'PYTHON'
 import struct, sys
@@ -43,7 +44,7 @@ for number, span in list(fields(data, *graph)):
     if rank == 4 and raw:
         weights.append((raw[0][0], next(data[v[0]:v[1]].decode() for n, v in tensor if n == 8)))
 at, name = weights[1]
-struct.pack_into("<f", data, at + 20, struct.unpack_from("<f", data, at + 20)[0] * 1.001)
+struct.pack_into("<f", data, at + 20, struct.unpack_from("<f", data, at + 20)[0] * 1.1)
 open(sys.argv[2], "wb").write(data)
 print(name)
 PYTHON
@@ -67,9 +68,9 @@ blame=$(ask "$work/validated/report.json" "$first['verdict'], $first['share'] > 
 output=$(ask "$work/validated/report.json" "$first['output']")
 
 # The small case: two valid models that are much smaller, and an input.
-"$assay" reduce "$digits" --fused "$work/wrong.onnx" "${data[@]}" -o "$work/case" >"$work/stdout" 2>"$work/stderr"
+"$assay" reduce "$digits" --fused "$work/wrong.onnx" "${data[@]}" -o "$work/case" >"$work/reduced" 2>"$work/stderr"
 [ $? = 1 ] || fail "reduce does not find a failure: $(cat "$work/stderr")"
-grep -qF "E5 at '$output'" "$work/stdout" || fail "reduce speaks of another instance: $(head -1 "$work/stdout")"
+grep -qF "E5 at '$output'" "$work/reduced" || fail "reduce speaks of another instance: $(head -1 "$work/reduced")"
 for file in original.onnx fused.onnx README.md; do [ -s "$work/case/$file" ] || fail "no $file"; done
 for file in original fused; do
   expect 0 "Conv" inspect "$work/case/$file.onnx"
@@ -78,7 +79,7 @@ done
 [ "$(stat -c %s "$work/wrong.onnx")" -gt 100000 ] || fail "the network was small to begin with"
 
 # The command that reduce printed shows the failure again, from the files alone.
-command=$(sed -n "s/^cd .* && assay //p" "$work/stdout")
+command=$(sed -n "s/^cd .* && assay //p" "$work/reduced")
 mv "$work/case" "$work/moved"
 (cd "$work/moved" && eval "'$assay' $command --quiet") 2>"$work/stderr"
 [ $? = 1 ] || fail "'$command' does not fail: $(cat "$work/stderr")"
@@ -110,7 +111,8 @@ fi
 # Nothing fails: exit 0 and no folder. Bad input: exit 2 and no folder.
 expect 0 "nothing fails" reduce "$digits" --fused "$work/right.onnx" "${data[@]}" -o "$work/none"
 expect 0 "nothing fails" reduce "$digits" "${data[@]}" --mode bn -o "$work/none"
-expect 2 "expected '$output'" reduce "$digits" --fused "$work/wrong.onnx" "${data[@]}" --output nothing -o "$work/none"
-expect 2 "missing.onnx" reduce "$digits" --fused "$work/missing.onnx" "${data[@]}" -o "$work/none"
+expect 0 "nothing fails" reduce "$digits" --fused "$work/wrong.onnx" "${data[@]}" --kernels -o "$work/none"
+expect 2 "expected '$output'" reduce "$digits" --fused "$work/wrong.onnx" "${data[@]}" --output nothing --quiet -o "$work/none"
+expect 2 "missing.onnx" reduce "$digits" --fused "$work/missing.onnx" "${data[@]}" --quiet -o "$work/none"
 [ -e "$work/none" ] && fail "a folder was written where nothing fails"
 finish

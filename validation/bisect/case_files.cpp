@@ -38,9 +38,27 @@ std::string inputs_table(const Feeds& feeds) {
   return text;
 }
 
+constexpr const char* kernel_gates = R"({
+ "schema": "assay-gates/1",
+ "gates": [{"id": "kernel-inside-bound", "select": "fusions", "field": "onednn.inside", "op": "==", "value": true}]
+}
+)";
+
+std::string finding(const Shrunk& s) {
+  const FusionCertificate& c = s.certificate;
+  if (only_kernel_fails(c)) {
+    return fmt::format("The fusion is {}. The kernel's part in `out/report.json`:\n```\n{}\n```\n",
+                       c.verdict, c.onednn.dump());
+  }
+  std::string text = fmt::format("It says {} in `out/report.json`", c.verdict);
+  return text + (c.witness.is_object()
+                     ? ", with a witness like this one:\n```\n" + c.witness.dump() + "\n```\n"
+                     : ".\n");
+}
+
 std::string readme(const Shrunk& s, const CaseOrigin& o) {
   const FusionCertificate& c = s.certificate;
-  std::string text = fmt::format("# {} at `{}`\n\n{}\n\n", c.verdict, o.output, c.reason);
+  std::string text = fmt::format("# {} at `{}`\n\n{}\n\n", title_of(c), o.output, reason_of(c));
   text += fmt::format("Model {} (sha256 {}), {}.\n\n", o.model, o.model_sha256,
                       o.fused.empty()
                           ? "fused by Assay with " + c.rule
@@ -49,11 +67,7 @@ std::string readme(const Shrunk& s, const CaseOrigin& o) {
       "| file | nodes |\n|---|---|\n| original.onnx | {} |\n| fused.onnx | {} |\n\n{}\n",
       node_list(s.smallest.original), node_list(s.smallest.fused), inputs_table(s.smallest.feeds));
   text += "Run here:\n```sh\n" + reproduction(s, o.seed) + "\n```\n";
-  text += fmt::format("It says {} in `out/report.json`", c.verdict);
-  if (c.witness.is_object())
-    text += ", with a witness like this one:\n```\n" + c.witness.dump() + "\n```\n";
-  else
-    text += ".\n";
+  text += finding(s);
   if (!o.fused.empty())
     text +=
         "\nOperators of other tools' own domains are written as the standard ones that they stand "
@@ -63,13 +77,25 @@ std::string readme(const Shrunk& s, const CaseOrigin& o) {
 
 }  // namespace
 
+std::string title_of(const FusionCertificate& c) {
+  return only_kernel_fails(c) ? "oneDNN's kernel" : c.verdict;
+}
+
+std::string reason_of(const FusionCertificate& c) {
+  if (!only_kernel_fails(c)) return c.reason;
+  return fmt::format("outside the bound for any order of summation ({} times): {}",
+                     c.onednn.value("bound_usage", nlohmann::ordered_json()).dump(),
+                     c.onednn.value("kernel", std::string("several kernels")));
+}
+
 std::string reproduction(const Shrunk& s, std::uint64_t seed) {
   std::string text = "assay validate original.onnx";
   text += s.smallest.log ? " --mode " + mode_of(s.certificate.rule) : " --fused fused.onnx";
   for (const auto& [name, t] : s.smallest.feeds)
     text += fmt::format(" --input '{}={}'", name, input_file(name));
   if (seed != 1) text += fmt::format(" --seed {}", seed);
-  return text + (s.certificate.verdict == "U" ? " --strict" : "") + " -o out";
+  if (only_kernel_fails(s.certificate)) text += " --gates gates.json";
+  return text + (title_of(s.certificate) == "U" ? " --strict" : "") + " -o out";
 }
 
 void write_case(const Shrunk& s, const CaseOrigin& origin, const std::filesystem::path& folder) {
@@ -78,6 +104,7 @@ void write_case(const Shrunk& s, const CaseOrigin& origin, const std::filesystem
     write_onnx(s.smallest.fused, at / "fused.onnx");
     for (const auto& [name, t] : s.smallest.feeds) write_npy(at / input_file(name), t);
     write_file(at / "README.md", readme(s, origin));
+    if (only_kernel_fails(s.certificate)) write_file(at / "gates.json", kernel_gates);
   });
 }
 

@@ -16,8 +16,13 @@ struct CaseOrigin {
   std::uint64_t seed = 1;
 };
 
+/// What failed, and why: the verdict and its reason, or the kernel and how far outside it is.
+std::string title_of(const FusionCertificate& c);
+std::string reason_of(const FusionCertificate& c);
+
 /// Writes original.onnx, fused.onnx, one .npy per input and README.md with the verdict, the witness
-/// and the command that shows it again. The folder appears as a whole.
+/// and the command that shows it again; where only a kernel fails also gates.json, with which the
+/// command ends with exit code 1. The folder appears as a whole.
 void write_case(const Shrunk& s, const CaseOrigin& origin, const std::filesystem::path& folder);
 
 /// The command of the README, to be run in the folder.

@@ -47,7 +47,19 @@ bool fails_so(const FusionCertificate& c, const Failure& failure) {
   return kind_of(c) == failure.kind && (!failure.on_input || on_own_input(c));
 }
 
+/// Judged as the failure asks for; the certificate says it when only the kernel fails.
+bool shows(FusionCertificate& c, const Failure& failure, const Region& r, const Feeds& feeds) {
+  if (!failure.kernel_check) return fails_so(c, failure);
+  c.onednn = failure.kernel_check(r, {feeds});
+  return only_kernel_fails(c);
+}
+
 }  // namespace
+
+bool only_kernel_fails(const FusionCertificate& c) {
+  return c.verdict != "E5" && c.verdict != "E4" && c.onednn.is_object() &&
+         !c.onednn.value("inside", true);
+}
 
 std::string kind_of(const FusionCertificate& c) {
   return c.reason.substr(0, std::min(c.reason.find(" ("), c.reason.find(':')));
@@ -77,16 +89,14 @@ std::optional<Shown> show(const FailingCase& c, const Failure& failure, std::uin
   const CertifyOptions options{.samples = {c.feeds}, .kernels = false, .seed = seed};
   try {
     const Comparison both = compare_graphs(c.original, c.fused, c.log ? &*c.log : nullptr, options);
-    const CertifyResult result = certify(both, options);
+    CertifyResult result = certify(both, options);
+    const auto feeds = region_feeds(both, {c.feeds});
     for (std::size_t i = 0; i < result.fusions.size(); ++i) {
-      const FusionCertificate& f = result.fusions[i];
-      if (!fails_so(f, failure)) continue;
+      FusionCertificate& f = result.fusions[i];
       const Region& r = both.alignment.regions[i];
-      return Shown{f,
-                   {.original = r.original,
-                    .fused = r.fused,
-                    .feeds = region_feeds(both, {c.feeds})[i][0],
-                    .log = c.log}};
+      if (!shows(f, failure, r, feeds[i][0])) continue;
+      return Shown{std::move(f),
+                   {.original = r.original, .fused = r.fused, .feeds = feeds[i][0], .log = c.log}};
     }
   } catch (const Error&) {
     return std::nullopt;

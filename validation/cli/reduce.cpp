@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "runtime/onnx/reader.h"
+#include "validation/certificate/kernel_check.h"
 #include "validation/cli/cli.h"
 #include "validation/cli/options.h"
 #include "validation/cli/progress.h"
@@ -18,6 +19,7 @@ struct Flags {
   CommonOptions common;
   std::vector<std::string> inputs, shapes;
   std::string output;
+  bool kernels = false;
 };
 
 int run(Flags& f) {
@@ -25,10 +27,12 @@ int run(Flags& f) {
   f.run.inputs = parse_input_files(f.inputs);
   f.run.shapes = parse_shapes(read_onnx(f.run.model), f.shapes);
   ProgressBar bar(f.common.quiet);
-  const ValidateResult result =
-      reduce(f.run, f.output, [&](const std::string& what, std::int64_t done, std::int64_t total) {
-        bar.show(what, done, total);
-      });
+  const auto show = [&](const std::string& what, std::int64_t done, std::int64_t total) {
+    bar.show(what, done, total);
+  };
+  ReduceTarget target{.output = f.output};
+  if (f.kernels) target.kernel_check = check_kernels;
+  const ValidateResult result = reduce(f.run, target, show);
   if (!f.common.quiet) std::cout << result.summary;
   return result.exit_code;
 }
@@ -54,6 +58,8 @@ std::function<int()> setup(CLI::App& app) {
   app.add_option("--seed", o.seed, "seed of synthetic data and hostile inputs (default 1)");
   app.add_option("--output", f->output,
                  "reduce the failing instance that computes this value (default: the first)");
+  app.add_flag("--kernels", f->kernels,
+               "fails what is right itself, but oneDNN's kernel for it is outside its bound");
   app.add_flag("--strict", o.strict, "undecided instances fail too");
   app.add_option("-o,--out", o.out, "folder for original.onnx, fused.onnx, inputs and README.md")
       ->required();
