@@ -6,7 +6,8 @@
 All runtimes get the same file, input, thread count and batch. Each is a process of its own; they run in turn (A B C A B
 C ...), the ones that wait are stopped by a signal, so that no spinning pool takes a core. Before anything is timed the
 outputs are compared. A ratio is Assay's time over that of the faster peer, paired turn by turn; a gated cell passes if the
-median of its runs' ratios is at or under its figure. Exit code 0 only if every gated cell passes.
+median of its runs' ratios is at or under its figure. Exit code 0 only if every gated cell passes. The rows so far are
+in OUTPUT with the ending .part until all are done.
 
   (neither)        the gated cells, one run each: 2 threads, batch 1
   --all            every cell, gated ones three times, the others once with a third of the turns
@@ -337,22 +338,25 @@ def parse():
     return arguments
 
 
+def report_of(arguments, rows):
+    return {"schema": "assay-peers/1", "machine": machine(), "peers": versions(), "turns": arguments.turns,
+            "turn_ms": arguments.turn_ms, "rows": rows}
+
+
 def main():
     arguments = parse()
     prepare(arguments)
     arguments.serve = not arguments.without_assay and can_serve(arguments.assay)
     rows = []
+    draft = arguments.output.with_suffix(".part")
     for cell in cells(arguments):
         for row in rows_of(arguments, cell):
             rows.append(row)
+            draft.write_text(json.dumps(report_of(arguments, rows), indent=1) + "\n")
             head = f"{row['model']:18} {row['column']:13} t{row['threads']} b{row['batch']} {row['cap']:9}"
             print(f"{head} ERROR {row['error']}" if row["error"] else row_text(row), flush=True)
     failed = [row for row in rows if row["pass"] is False or row["error"]]
     gated = sum(row["gate"] is not None for row in rows)
-    report = {"schema": "assay-peers/1", "machine": machine(), "peers": versions(), "turns": arguments.turns,
-              "turn_ms": arguments.turn_ms, "rows": rows}
-    draft = arguments.output.with_suffix(".part")
-    draft.write_text(json.dumps(report, indent=1) + "\n")
     os.replace(draft, arguments.output)
     print(f"peers: {len(rows)} cells, {gated} gated, {len(failed)} failed; written to {arguments.output}")
     return 1 if failed else 0
