@@ -139,12 +139,14 @@ void BatchNormChannel::operator()(std::span<const float> x, std::span<float> y) 
     return;
   }
   const auto run = best_block();
+  float padded[kBlock] = {};
+  float out[kBlock];
+  std::int32_t undecided[kBlock];
   for (std::size_t begin = 0; begin < x.size(); begin += kBlock) {
     const std::size_t n = std::min(kBlock, x.size() - begin);
-    float in[kBlock] = {};
-    float out[kBlock];
-    std::int32_t undecided[kBlock];
-    std::copy_n(x.data() + begin, n, in);
+    const float* in = x.data() + begin;
+    if (n < kBlock) in = std::copy_n(in, n, padded) - n;
+    // y may be the memory of x: it is written when the block is done.
     if (run(scale_, shift_, in, out, undecided)) {
       for (std::size_t i = 0; i < n; ++i) {
         if (undecided[i] != 0) out[i] = slow(in[i]);
