@@ -59,11 +59,12 @@ S* im2col_planes(const ConvPlan& plan, const S* x, S fill) {
 int im2col_pieces(const ConvPlan& plan, const ColPanel& panel, int unit, Piece* pieces) {
   int count = 0;
   for (int j = 0; j < panel.valid;) {
-    const int64_t src = plan.base(panel.col + j);
-    int length = 1;
-    while (length < unit && j + length < panel.valid &&
-           plan.base(panel.col + j + length) == src + length)
-      ++length;
+    const int64_t col = panel.col + j, src = plan.base(col), row = plan.axis[2].out;
+    const int64_t most = std::min(unit, panel.valid - j);
+    // Columns of one output row are neighbours; the next row may follow directly.
+    int64_t near = row - col % row;
+    while (near < most && plan.base(col + near) == src + near) near += row;
+    const int length = static_cast<int>(std::min(most, near));
     pieces[count++] = {.dst = j, .count = length, .src = src};
     j += length;
   }
