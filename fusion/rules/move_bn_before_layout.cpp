@@ -39,6 +39,7 @@ struct MovePlan {
   Chain chain;
   Node bn;
   std::vector<Tensor> parameters;
+  ExactAffine steps;  ///< what the parameters stand for: not rounded again when it folds
 };
 
 bool is_mover(const Node& node) {
@@ -81,7 +82,9 @@ std::variant<Decline, std::vector<std::int64_t>> channel_map(const Graph& moving
                          .run({{moving.name(moving.inputs()[0]), codes}})
                          .begin()
                          ->second;
-  if (out.shape().rank() < 2) return Decline{"the normalization's input has no channel axis", "normalize a value of rank 2 or more"};
+  if (out.shape().rank() < 2)
+    return Decline{"the normalization's input has no channel axis",
+                   "normalize a value of rank 2 or more"};
   std::vector<std::int64_t> map(static_cast<std::size_t>(from[axis]), -1);
   const std::int64_t out_inner = out.shape().numel(2, out.shape().rank());
   for (std::int64_t i = 0; i < out.numel(); ++i) {
@@ -89,10 +92,11 @@ std::variant<Decline, std::vector<std::int64_t>> channel_map(const Graph& moving
     const std::int64_t channel = i / out_inner % out.shape()[1];
     if (to >= 0 && to != channel) {
       return Decline{"channel " +
-                     std::to_string(static_cast<std::int64_t>(
-                         out.data<float>()[static_cast<std::size_t>(i)])) +
-                     " of the operator in front feeds channels " + std::to_string(to) + " and " +
-                     std::to_string(channel) + " of the normalization", "normalize before the channels are mixed"};
+                         std::to_string(static_cast<std::int64_t>(
+                             out.data<float>()[static_cast<std::size_t>(i)])) +
+                         " of the operator in front feeds channels " + std::to_string(to) +
+                         " and " + std::to_string(channel) + " of the normalization",
+                     "normalize before the channels are mixed"};
     }
     to = channel;
   }
@@ -116,15 +120,18 @@ std::variant<Decline, std::vector<std::int64_t>> proved_map(const RuleContext& c
     moving.set_type(moving.inputs()[0], {});
     for (const Shape& s : shapes) {
       if (s.numel() == 0 || s.numel() > largest_probe)
-        return Decline{"'" + ctx.graph().name(chain.source) + "' is too large or empty", "normalize in front of the movement"};
+        return Decline{"'" + ctx.graph().name(chain.source) + "' is too large or empty",
+                       "normalize in front of the movement"};
       auto map = channel_map(moving, s, axis);
       if (const Decline* why = declined(map)) return *why;
       if (agreed && *agreed != std::get<std::vector<std::int64_t>>(map))
-        return Decline{"the channel order depends on the input sizes", "fix the sizes of the graph's inputs"};
+        return Decline{"the channel order depends on the input sizes",
+                       "fix the sizes of the graph's inputs"};
       agreed = std::get<std::vector<std::int64_t>>(std::move(map));
     }
   } catch (const Error& e) {
-    return Decline{std::string("the data movement cannot be followed: ") + e.what(), "normalize in front of the movement"};
+    return Decline{std::string("the data movement cannot be followed: ") + e.what(),
+                   "normalize in front of the movement"};
   }
   return *agreed;
 }
@@ -140,6 +147,22 @@ Tensor gathered(const Tensor& t, const std::vector<std::int64_t>& map) {
   return out;
 }
 
+std::vector<double> gathered(const std::vector<double>& v, const std::vector<std::int64_t>& map) {
+  if (v.empty()) return v;
+  std::vector<double> out;
+  for (const std::int64_t c : map)
+    out.push_back(v[v.size() == 1 ? 0 : static_cast<std::size_t>(c)]);
+  return out;
+}
+
+ExactAffine gathered(const ExactAffine& steps, const std::vector<std::int64_t>& map) {
+  std::vector<AffineStep> list = steps.steps();
+  for (AffineStep& s : list) {
+    for (std::vector<double>* v : {&s.gamma, &s.beta, &s.mean, &s.var}) *v = gathered(*v, map);
+  }
+  return ExactAffine(std::move(list));
+}
+
 std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
   const NodeId bn = match.node("bn");
   auto found = chain_before(ctx, bn);
@@ -152,18 +175,21 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
   const LinearOp& op = std::get<LinearOp>(linear);
   if (op.rank < 2 || (op.kind == LinearOp::Kind::matmul && op.rank != 2)) {
     return Decline{"the output of " + op.text(ctx.graph()) + " has rank " +
-                   std::to_string(op.rank) + ": its channels are not axis 1", "reshape the operand to rank 2"};
+                       std::to_string(op.rank) + ": its channels are not axis 1",
+                   "reshape the operand to rank 2"};
   }
   const std::int64_t channels = bn_channels(ctx, bn);
   const auto steps = batch_norm_steps(ctx, bn, channels);
   if (const Decline* why = declined(steps)) return *why;
   const auto map = proved_map(ctx, chain, ctx.node(bn).inputs[0], 1);
   if (const Decline* why = declined(map)) return *why;
-  MovePlan plan{.chain = std::move(chain), .bn = ctx.node(bn), .parameters = {}};
-  for (std::size_t i = 1; i < 5; ++i) {
-    plan.parameters.push_back(
-        gathered(*ctx.constant(plan.bn.inputs[i]), std::get<std::vector<std::int64_t>>(map)));
-  }
+  const auto& from = std::get<std::vector<std::int64_t>>(map);
+  MovePlan plan{.chain = std::move(chain),
+                .bn = ctx.node(bn),
+                .parameters = {},
+                .steps = gathered(std::get<ExactAffine>(steps), from)};
+  for (std::size_t i = 1; i < 5; ++i)
+    plan.parameters.push_back(gathered(*ctx.constant(plan.bn.inputs[i]), from));
   ctx.scratch = std::move(plan);
   return std::nullopt;
 }
@@ -187,6 +213,7 @@ void build(RuleContext& ctx, const Match& match) {
   const char* const roles[] = {"_scale_moved", "_shift_moved", "_mean_moved", "_var_moved"};
   for (std::size_t i = 0; i < 4; ++i)
     moved.inputs[i + 1] = ctx.make_constant(stem + roles[i], plan.parameters[i]);
+  ctx.set_origin(moved.inputs[1], {{}, std::make_shared<const ExactAffine>(std::move(plan.steps))});
   ValueId v = ctx.make_value(ctx.graph().name(plan.chain.source) + "_normalized", type);
   moved.outputs = {v};
   ctx.add(std::move(moved));

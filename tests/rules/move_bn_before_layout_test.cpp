@@ -1,5 +1,6 @@
 // Rule move_bn_before_layout: normalization past BatchToSpace, DepthToSpace and Reshape.
 #include "tests/fusion/net.h"
+#include "validation/certificate/real.h"
 
 namespace assay::move_bn_before_layout_test {
 namespace {
@@ -35,6 +36,29 @@ TEST(MoveBnBeforeLayout, DepthToSpaceInBothOrders) {
     Net net = with_bn("c = Conv(x, W)\nq = DepthToSpace<blocksize=2, mode=\"" + mode + "\">(c)", 3);
     net.input("x", {1, 2, 2, 2}).constant("W", grid({12, 2, 1, 1}, 1));
     expect_folds(net, grid({1, 2, 2, 2}, 2), "Conv, DepthToSpace");
+  }
+}
+
+/// BatchNormalization + Mul becomes one normalization with rounded parameters before it is moved
+/// and folded; the weights are the exact products all the same, rounded once.
+TEST(MoveBnBeforeLayout, ParametersOfEarlierRulesAreNotRoundedTwice) {
+  Net net(
+      "c = Conv(x, W)\nd = DepthToSpace<blocksize=2>(c)\nn = "
+      "BatchNormalization<epsilon=0.0>(d, g, b, m, v)\ny = Mul(n, k)");
+  const Tensor w = grid({8, 2, 1, 1}, 1);
+  const float gamma[] = {0.3F, -1.7F}, var[] = {0.7F, 1.9F}, k[] = {1.3F, 0.1F};
+  net.input("x", {1, 2, 2, 2}).constant("W", w);
+  net.constant("g", f32({2}, {gamma[0], gamma[1]})).constant("b", f32({2}, {0, 0}));
+  net.constant("m", f32({2}, {0, 0})).constant("v", f32({2}, {var[0], var[1]}));
+  net.constant("k", f32({2, 1, 1}, {k[0], k[1]}));
+  const FusionResult r = fuse(net.build(), {.mode = "all"});
+  ASSERT_EQ(ops_of(r.graph), "Conv, DepthToSpace") << explain(r.log);
+  const Node& conv = r.graph.node(r.graph.topological_order()[0]);
+  const auto folded = r.graph.constant(conv.inputs[1])->data<float>();
+  for (std::size_t i = 0; i < folded.size(); ++i) {
+    const std::size_t c = i / 2 % 2;  // DCR: channels of the output vary fastest
+    const Real exact = Real(w.data<float>()[i]) * Real(gamma[c]) * Real(k[c]) / Real(var[c]).sqrt();
+    EXPECT_EQ(folded[i], exact.to_float()) << i;
   }
 }
 
