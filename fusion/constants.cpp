@@ -10,8 +10,9 @@ namespace assay {
 namespace {
 
 bool may_differ_between_runs(const Node& node) {
-  static const std::set<std::string> types = {"RandomNormal",     "RandomNormalLike", "RandomUniform", "RandomUniformLike",
-                                              "Multinomial",      "Bernoulli",        "Dropout"};
+  static const std::set<std::string> types = {
+      "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike",
+      "Multinomial",  "Bernoulli",        "Dropout"};
   return types.count(node.op_type) != 0;
 }
 
@@ -49,10 +50,12 @@ Graph alone(const Graph& g, NodeId n, const std::map<ValueId, const Tensor*>& in
 }
 
 std::int64_t allowed_bytes(std::int64_t input_bytes) {
-  return std::min(max_tensor_bytes(), std::max(small_constant_bytes, constant_growth * input_bytes));
+  return std::min(max_tensor_bytes(),
+                  std::max(small_constant_bytes, constant_growth * input_bytes));
 }
 
-std::optional<Decline> size_refusal(const Graph& g, NodeId n, const std::vector<const Tensor*>& inputs) {
+std::optional<Decline> size_refusal(const Graph& g, NodeId n,
+                                    const std::vector<const Tensor*>& inputs) {
   std::vector<TensorType> types;
   std::int64_t bytes = 0;
   for (const Tensor* t : inputs) {
@@ -60,12 +63,15 @@ std::optional<Decline> size_refusal(const Graph& g, NodeId n, const std::vector<
     if (t != nullptr) bytes += t->bytes();
   }
   for (const TensorType& t : infer_node(g, n, types, inputs, Precision::cr)) {
-    if (!t.known()) return Decline{"the size of a result is not known before running", "fix the sizes that it is computed from"};
+    if (!t.known())
+      return Decline{"the size of a result is not known before running",
+                     "fix the sizes that it is computed from"};
     // Sizes are multiplied in floating point here, because a hostile shape overflows integers.
     double wanted = static_cast<double>(size_of(t.dtype));
     for (const std::int64_t d : *t.dims) wanted *= static_cast<double>(d);
     if (wanted > static_cast<double>(allowed_bytes(bytes))) {
-      return Decline{"the result would take " + std::to_string(wanted / 1e6) + " MB, the limit is " +
+      return Decline{"the result would take " + std::to_string(wanted / 1e6) +
+                         " MB, the limit is " +
                          std::to_string(static_cast<double>(allowed_bytes(bytes)) / 1e6) + " MB",
                      "store the value as an initializer"};
     }
@@ -80,9 +86,11 @@ const Tensor* ConstantValues::get(const Graph& g, ValueId v) {
   if (const Tensor* t = g.constant(v)) return t;
   const Value& value = g.value(v);
   if (!value.producer.valid()) return nullptr;
-  if (const auto it = known_.find(v); it != known_.end()) return it->second ? &*it->second : nullptr;
+  if (const auto it = known_.find(v); it != known_.end())
+    return it->second ? &*it->second : nullptr;
   const auto& outputs = g.node(value.producer).outputs;
-  const auto at = static_cast<std::size_t>(std::find(outputs.begin(), outputs.end(), v) - outputs.begin());
+  const auto at =
+      static_cast<std::size_t>(std::find(outputs.begin(), outputs.end(), v) - outputs.begin());
   auto& slot = known_[v];
   slot = evaluate(g, value.producer, at);
   return slot ? &*slot : nullptr;
@@ -90,11 +98,19 @@ const Tensor* ConstantValues::get(const Graph& g, ValueId v) {
 
 std::optional<Decline> ConstantValues::refusal(const Graph& g, NodeId n) {
   const Node& node = g.node(n);
-  if (may_differ_between_runs(node)) return Decline{"operator " + node.op_type + " is not deterministic", "store the value as an initializer"};
-  if (holds_codes(node)) return Decline{"operator " + node.op_type + " holds the codes of a quantized graph", "store the quantized value as an initializer, if its scale is to be given up"};
-  if (has_subgraph(node)) return Decline{"operator " + node.op_type + " has a subgraph", "take the branch out of the subgraph"};
+  if (may_differ_between_runs(node))
+    return Decline{"operator " + node.op_type + " is not deterministic",
+                   "store the value as an initializer"};
+  if (holds_codes(node))
+    return Decline{"operator " + node.op_type + " holds the codes of a quantized graph",
+                   "store the quantized value as an initializer, if its scale is to be given up"};
+  if (has_subgraph(node))
+    return Decline{"operator " + node.op_type + " has a subgraph",
+                   "take the branch out of the subgraph"};
   if (find_op(node.domain, node.op_type, g.opset(node.domain)) == nullptr) {
-    return Decline{"operator " + node.op_type + " is unknown at opset " + std::to_string(g.opset(node.domain)), "store the value as an initializer"};
+    return Decline{
+        "operator " + node.op_type + " is unknown at opset " + std::to_string(g.opset(node.domain)),
+        "store the value as an initializer"};
   }
   std::vector<const Tensor*> inputs;
   for (const ValueId v : node.inputs) inputs.push_back(get(g, v));

@@ -18,16 +18,19 @@ std::optional<Decline> not_rank_2(const RuleContext& ctx, const LinearOp& op,
                  edit};
 }
 
+std::optional<Decline> channels_not_axis_1(const RuleContext& ctx, const LinearOp& op) {
+  return not_rank_2(ctx, op,
+                    "the normalization scales axis 1, which is the weight's only at rank 2",
+                    "normalize a rank-2 value");
+}
+
 std::optional<Decline> guard_batch_norm(RuleContext& ctx, const Match& match) {
   const NodeId bn = match.node("bn");
   if (ctx.node(bn).inputs[0] != ctx.node(match.node("op")).outputs[0]) return Decline{};
   const auto linear = as_linear(ctx, match.node("op"));
   if (const Decline* why = declined(linear)) return *why;
   const LinearOp& op = std::get<LinearOp>(linear);
-  if (auto why = not_rank_2(ctx, op,
-                            "the normalization scales axis 1, which is the weight's only at rank 2",
-                            "normalize a rank-2 value"))
-    return why;
+  if (auto why = channels_not_axis_1(ctx, op)) return why;
   const auto steps = batch_norm_steps(ctx, bn, op.channels);
   if (const Decline* why = declined(steps)) return *why;
   return plan_fold(ctx, op, std::get<ExactAffine>(steps), {bn});

@@ -110,7 +110,8 @@ std::string fusions_page() {
       "(`drop_inner_quantizer` excepted: it "
       "changes a quantization and runs only by name), keeps the name of the region's output, and "
       "says why whenever it declines. "
-      "Every folded constant is the exact value rounded once. Rules run in the stages clean, merge, fold, "
+      "Every folded constant is the exact value rounded once. Rules run in the stages clean, "
+      "merge, fold, "
       "forward, quantized, fuse, "
       "finish, each to a fixpoint, the larger pattern first; `drop_dead_code` removes unused nodes "
       "in mode `all`.\n\n## Modes\n\n";

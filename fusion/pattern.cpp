@@ -31,7 +31,8 @@ bool contains(const std::vector<NodeId>& list, NodeId n) {
   return std::find(list.begin(), list.end(), n) != list.end();
 }
 
-/// Backtracking search. Each step calls `next` for every way in which it can hold; `next` returns true to stop.
+/// Backtracking search. Each step calls `next` for every way in which it can hold; `next` returns
+/// true to stop.
 class Matcher {
  public:
   using Next = std::function<bool()>;
@@ -63,13 +64,15 @@ class Matcher {
     switch (p.kind) {
       case Pattern::Kind::any:
         return !(p.hard && is_constant_(v)) && bind(p.capture, v, next);
-      case Pattern::Kind::constant: return match_constant(p, v, next);
+      case Pattern::Kind::constant:
+        return match_constant(p, v, next);
       case Pattern::Kind::either:
         for (const Pattern& one : p.inputs) {
           if (match_value(one, v, next)) return true;
         }
         return false;
-      case Pattern::Kind::op: break;
+      case Pattern::Kind::op:
+        break;
     }
     const NodeId producer = g_.value(v).producer;
     if (!producer.valid() || g_.node(producer).outputs[0] != v) return false;
@@ -91,9 +94,11 @@ class Matcher {
     const bool overridable = value.initializer.defined() && value.is_input;
     if (p.hard && !overridable) return false;
     state_.declines.push_back(
-        overridable ? Decline{"value '" + value.name + "' is a graph input with a default: the caller may override it",
+        overridable ? Decline{"value '" + value.name +
+                                  "' is a graph input with a default: the caller may override it",
                               "remove '" + value.name + "' from the graph inputs"}
-                    : Decline{"value '" + value.name + "' is not constant", "make '" + value.name + "' an initializer"});
+                    : Decline{"value '" + value.name + "' is not constant",
+                              "make '" + value.name + "' an initializer"});
     const bool stop = bind(p.capture, v, next);
     if (!stop) state_.declines.pop_back();
     return stop;
@@ -108,7 +113,8 @@ class Matcher {
     const std::string type = full_type(node);
     const bool typed = std::find(p.types.begin(), p.types.end(), type) != p.types.end();
     if (!typed && p.types != std::vector<std::string>{"*"}) return false;
-    if (const auto it = state_.nodes.find(p.capture); it != state_.nodes.end() && it->second != n) return false;
+    if (const auto it = state_.nodes.find(p.capture); it != state_.nodes.end() && it->second != n)
+      return false;
     const bool again = contains(state_.region, n);
     const bool named = !p.capture.empty() && state_.nodes.emplace(p.capture, n).second;
     if (!again) state_.region.push_back(n);
@@ -122,16 +128,19 @@ class Matcher {
     return false;
   }
 
-  bool match_inputs(const Pattern& p, NodeId n, std::array<std::size_t, 2> first_two, const Next& next) {
+  bool match_inputs(const Pattern& p, NodeId n, std::array<std::size_t, 2> first_two,
+                    const Next& next) {
     return match_from(p, n, first_two, 0, next);
   }
 
-  bool match_from(const Pattern& p, NodeId n, std::array<std::size_t, 2> first_two, std::size_t i, const Next& next) {
+  bool match_from(const Pattern& p, NodeId n, std::array<std::size_t, 2> first_two, std::size_t i,
+                  const Next& next) {
     if (i == p.inputs.size()) return next();
     const std::size_t at = i < 2 && p.commutative ? first_two[i] : i;
     const Node& node = g_.node(n);
     if (at >= node.inputs.size()) return false;
-    return match_value(p.inputs[i], node.inputs[at], [&, i] { return match_from(p, n, first_two, i + 1, next); });
+    return match_value(p.inputs[i], node.inputs[at],
+                       [&, i] { return match_from(p, n, first_two, i + 1, next); });
   }
 
   const Graph& g_;
@@ -143,7 +152,10 @@ class Matcher {
 }  // namespace
 
 Pattern op(const std::string& types, const std::string& capture, std::vector<Pattern> inputs) {
-  return {.kind = Pattern::Kind::op, .types = split_types(types), .capture = capture, .inputs = std::move(inputs)};
+  return {.kind = Pattern::Kind::op,
+          .types = split_types(types),
+          .capture = capture,
+          .inputs = std::move(inputs)};
 }
 
 Pattern any(const std::string& capture) { return {.kind = Pattern::Kind::any, .capture = capture}; }
@@ -152,7 +164,9 @@ Pattern variable(const std::string& capture) {
   return {.kind = Pattern::Kind::any, .capture = capture, .hard = true};
 }
 
-Pattern constant(const std::string& capture) { return {.kind = Pattern::Kind::constant, .capture = capture}; }
+Pattern constant(const std::string& capture) {
+  return {.kind = Pattern::Kind::constant, .capture = capture};
+}
 
 Pattern parameter(const std::string& capture) {
   return {.kind = Pattern::Kind::constant, .capture = capture, .hard = true};
@@ -189,11 +203,13 @@ std::string to_string(const Pattern& p) {
   for (const std::string& t : p.types) text += (text.empty() ? "" : "|") + t;
   if (p.inputs.empty()) return text;
   std::string inner;
-  for (const Pattern& in : p.inputs) inner += (inner.empty() ? "" : is_op ? ", " : " or ") + to_string(in);
+  for (const Pattern& in : p.inputs)
+    inner += (inner.empty() ? "" : is_op ? ", " : " or ") + to_string(in);
   return is_op ? text + "(" + inner + ")" : inner;
 }
 
-std::optional<Match> match_at(const Graph& g, NodeId root, const Pattern& p, const IsConstant& is_constant) {
+std::optional<Match> match_at(const Graph& g, NodeId root, const Pattern& p,
+                              const IsConstant& is_constant) {
   return Matcher(g, is_constant).run(root, p);
 }
 
@@ -206,8 +222,9 @@ std::optional<Decline> still_needed(const Graph& g, ValueId v, const std::vector
   for (const NodeId n : value.readers) {
     const auto& captures = g.node(n).captures;
     if (std::find(captures.begin(), captures.end(), v) != captures.end()) {
-      return Decline{"inner value '" + value.name + "' is captured by a subgraph of " + reader_name(g, n),
-                     "compute '" + value.name + "' again for that subgraph"};
+      return Decline{
+          "inner value '" + value.name + "' is captured by a subgraph of " + reader_name(g, n),
+          "compute '" + value.name + "' again for that subgraph"};
     }
     if (!contains(region, n)) {
       return Decline{"inner value '" + value.name + "' is also read by " + reader_name(g, n),

@@ -76,13 +76,16 @@ std::variant<Decline, Quantizer> as_quantizer(const RuleContext& ctx, NodeId n) 
     if (node.is("DequantizeLinear")) q.code = ctx.type(node.inputs[0]).dtype;
   }
   const auto range = range_of(q.code);
-  if (!range) return Decline{"codes of type " + to_string(q.code) + " are not handled", "use 8- or 16-bit codes"};
+  if (!range)
+    return Decline{"codes of type " + to_string(q.code) + " are not handled",
+                   "use 8- or 16-bit codes"};
   q.low = range->first;
   q.high = range->second;
   q.axis = q.scale.size() > 1 ? node.attributes.int_or("axis", 1) : 1;
   if (q.zero_point.size() != q.scale.size() || node.attributes.has("block_size")) {
     return Decline{describe(node) + " has " + std::to_string(q.scale.size()) + " scales and " +
-                   std::to_string(q.zero_point.size()) + " zero points, or blocks", "give one zero point per scale, and no block_size"};
+                       std::to_string(q.zero_point.size()) + " zero points, or blocks",
+                   "give one zero point per scale, and no block_size"};
   }
   return q;
 }

@@ -8,7 +8,9 @@
 namespace assay {
 namespace {
 
-std::string join(const std::vector<std::string>& items) { return fmt::format("{}", fmt::join(items, ", ")); }
+std::string join(const std::vector<std::string>& items) {
+  return fmt::format("{}", fmt::join(items, ", "));
+}
 
 std::string text_of(const NodeNote& n) {
   const std::string name = n.name.empty() ? "'" + n.output + "'" : "'" + n.name + "'";
@@ -32,29 +34,36 @@ nlohmann::ordered_json json_of(const std::vector<NodeNote>& nodes) {
 }
 
 nlohmann::ordered_json json_of(const FiredRewrite& f) {
-  return {{"rule", f.rule},         {"stage", f.stage},       {"verdict_at_best", f.verdict},
-          {"proof", f.proof},       {"rows", f.rows},         {"nodes", json_of(f.removed)},
-          {"made", json_of(f.made)}, {"inputs", f.inputs},    {"output", f.output},
+  return {{"rule", f.rule},           {"stage", f.stage},      {"verdict_at_best", f.verdict},
+          {"proof", f.proof},         {"rows", f.rows},        {"nodes", json_of(f.removed)},
+          {"made", json_of(f.made)},  {"inputs", f.inputs},    {"output", f.output},
           {"constants", f.constants}, {"vanished", f.vanished}};
 }
 
 nlohmann::ordered_json json_of(const DeclinedRewrite& d) {
-  return {{"rule", d.rule}, {"stage", d.stage}, {"node", json_of(d.node)}, {"reason", d.reason}, {"edit", d.edit}};
+  return {{"rule", d.rule},
+          {"stage", d.stage},
+          {"node", json_of(d.node)},
+          {"reason", d.reason},
+          {"edit", d.edit}};
 }
 
 }  // namespace
 
 std::int64_t RewriteLog::count(const std::string& rule) const {
-  return std::count_if(fired.begin(), fired.end(), [&](const FiredRewrite& f) { return f.rule == rule; });
+  return std::count_if(fired.begin(), fired.end(),
+                       [&](const FiredRewrite& f) { return f.rule == rule; });
 }
 
 std::string explain(const RewriteLog& log) {
-  std::string text = fmt::format("mode {}: {} rewrites, {} declined; {} nodes before, {} after\n", log.mode,
-                                 log.fired.size(), log.declined.size(), log.nodes_before, log.nodes_after);
+  std::string text =
+      fmt::format("mode {}: {} rewrites, {} declined; {} nodes before, {} after\n", log.mode,
+                  log.fired.size(), log.declined.size(), log.nodes_before, log.nodes_after);
   for (const FiredRewrite& f : log.fired) {
     text += fmt::format("fired     {}: {} -> {}, output '{}'\n", f.rule, text_of(f.removed),
                         f.made.empty() ? "nothing" : text_of(f.made), f.output);
-    if (!f.constants.empty()) text += fmt::format("            new constants: {}\n", join(f.constants));
+    if (!f.constants.empty())
+      text += fmt::format("            new constants: {}\n", join(f.constants));
     if (!f.vanished.empty()) text += fmt::format("            values gone: {}\n", join(f.vanished));
   }
   for (const DeclinedRewrite& d : log.declined) {

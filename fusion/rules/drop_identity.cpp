@@ -3,8 +3,10 @@
 // Before:  y = Identity(x) | Dropout(x) in inference mode | Cast to the type it has
 // After:   readers of y read x
 // Algebra: y = x, bit for bit (E0).
-// Declines when: Dropout has a mask output that is used, or may run in training mode; x is a graph input or constant and y a
-//          graph output (the output would lose its producer); y and x are both graph outputs (two names are wanted).
+// Declines when: Dropout has a mask output that is used, or may run in training mode; x is a graph
+// input or constant and y a
+//          graph output (the output would lose its producer); y and x are both graph outputs (two
+//          names are wanted).
 #include <algorithm>
 
 #include "fusion/rewrite.h"
@@ -14,12 +16,15 @@ namespace {
 
 std::optional<Decline> dropout_trains(RuleContext& ctx, const Node& node) {
   if (node.has_output(1) && ctx.graph().use_count(node.outputs[1]) > 0) {
-    return Decline{"the mask of Dropout, '" + ctx.graph().name(node.outputs[1]) + "', is read", "drop the reader of the mask"};
+    return Decline{"the mask of Dropout, '" + ctx.graph().name(node.outputs[1]) + "', is read",
+                   "drop the reader of the mask"};
   }
   if (node.has_input(2)) {
     const Tensor* training = ctx.constant(node.inputs[2]);
-    if (training == nullptr) return Decline{"training_mode of Dropout is not constant", "make it an initializer"};
-    if (to_ints(*training).at(0) != 0) return Decline{"Dropout has training_mode = true", "set it to false"};
+    if (training == nullptr)
+      return Decline{"training_mode of Dropout is not constant", "make it an initializer"};
+    if (to_ints(*training).at(0) != 0)
+      return Decline{"Dropout has training_mode = true", "set it to false"};
   }
   const std::int64_t opset = ctx.graph().opset();
   if (opset < 7 && node.attributes.int_or("is_test", 0) == 0) {
@@ -36,19 +41,27 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
   }
   if (node.is("Cast")) {
     const DType from = ctx.type(node.inputs[0]).dtype;
-    if (from == DType::undefined || static_cast<std::int64_t>(from) != node.attributes.int_or("to", 0)) return Decline{};
+    if (from == DType::undefined ||
+        static_cast<std::int64_t>(from) != node.attributes.int_or("to", 0))
+      return Decline{};
   }
   const ValueId x = node.inputs[0];
   const ValueId y = node.outputs[0];
   if (!g.is_output(y)) return std::nullopt;
   if (!g.value(x).producer.valid()) {
-    return Decline{"graph output '" + g.name(y) + "' copies '" + g.name(x) + "', which no node computes", "read '" + g.name(x) + "' itself"};
+    return Decline{
+        "graph output '" + g.name(y) + "' copies '" + g.name(x) + "', which no node computes",
+        "read '" + g.name(x) + "' itself"};
   }
-  if (g.is_output(x)) return Decline{"'" + g.name(x) + "' and its copy '" + g.name(y) + "' are both graph outputs", "remove one of them from the graph outputs"};
+  if (g.is_output(x))
+    return Decline{"'" + g.name(x) + "' and its copy '" + g.name(y) + "' are both graph outputs",
+                   "remove one of them from the graph outputs"};
   for (const NodeId n : g.value(x).readers) {
     const auto& captures = g.node(n).captures;
     if (std::find(captures.begin(), captures.end(), x) != captures.end()) {
-      return Decline{"'" + g.name(x) + "' is captured by a subgraph of " + describe(g.node(n)) + " and cannot take the name of its copy", "let the subgraph capture '" + g.name(y) + "'"};
+      return Decline{"'" + g.name(x) + "' is captured by a subgraph of " + describe(g.node(n)) +
+                         " and cannot take the name of its copy",
+                     "let the subgraph capture '" + g.name(y) + "'"};
     }
   }
   return std::nullopt;
@@ -72,7 +85,8 @@ const RegisterRewrite registered{{
     .rows = {"M6"},
     .verdict = "E0",
     .proof = {"bits"},
-    .refusals = {"mask used", "training mode", "input straight to output", "both are graph outputs", "captured by a subgraph"},
+    .refusals = {"mask used", "training mode", "input straight to output", "both are graph outputs",
+                 "captured by a subgraph"},
     .test = "rules/drop_identity_test.cpp",
     .guard = guard,
     .build = build,

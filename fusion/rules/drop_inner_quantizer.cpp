@@ -22,7 +22,8 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
   if (const auto* why = std::get_if<Decline>(&dq)) return *why;
   if (std::get<Quantizer>(q) == std::get<Quantizer>(dq)) return std::nullopt;
   return Decline{"the inner quantizer writes " + to_string(std::get<Quantizer>(q)) + " and reads " +
-                 to_string(std::get<Quantizer>(dq)), "use one scale and zero point for both"};
+                     to_string(std::get<Quantizer>(dq)),
+                 "use one scale and zero point for both"};
 }
 
 void build(RuleContext& ctx, const Match& match) {

@@ -24,7 +24,8 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
   }
   if (ctx.graph().is_output(ctx.node(match.root).outputs[0])) {
     return Decline{"'" + ctx.graph().name(ctx.node(match.root).outputs[0]) +
-                   "' is a graph output and keeps its node", "remove it from the graph outputs"};
+                       "' is a graph output and keeps its node",
+                   "remove it from the graph outputs"};
   }
   return std::nullopt;
 }

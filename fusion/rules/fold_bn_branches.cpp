@@ -45,12 +45,14 @@ std::variant<Decline, LinearOp> branch_at(const RuleContext& ctx, ValueId v) {
   const NodeId n = v.valid() ? g.value(v).producer : NodeId{};
   if (!n.valid())
     return Decline{"branch '" + (v.valid() ? g.name(v) : "") +
-                   "' of Concat is not computed by a linear operator", "compute it by a Conv"};
+                       "' of Concat is not computed by a linear operator",
+                   "compute it by a Conv"};
   auto linear = as_linear(ctx, n);
   if (const Decline* why = declined(linear)) {
     if (why->reason.empty())
       return Decline{"branch '" + g.name(v) + "' of Concat comes from " + describe(g.node(n)) +
-                     ", which is not linear", "normalize each branch by itself"};
+                         ", which is not linear",
+                     "normalize each branch by itself"};
   }
   if (g.use_count(v) != 1) {
     return Decline{
@@ -67,7 +69,8 @@ std::optional<Decline> not_the_sets(const RuleContext& ctx, const LinearOp& op) 
   if (op.kind == LinearOp::Kind::conv && front != nullptr && front->is("Split"))
     return std::nullopt;
   return Decline{"amct-tf knows Split + Conv + Concat only; " + op.text(ctx.graph()) +
-                 " does not read a Split", "use --mode all"};
+                     " does not read a Split",
+                 "use --mode all"};
 }
 
 std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
@@ -82,13 +85,13 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
     ops.push_back(std::get<LinearOp>(std::move(branch)));
     channels += ops.back().channels;
     if (auto why = not_the_sets(ctx, ops.back())) return why;
-    if (ops.back().kind == LinearOp::Kind::matmul && ops.back().rank != 2)
-      return Decline{"a MatMul branch has no rank-2 output", "reshape the operand to rank 2"};
+    if (auto why = channels_not_axis_1(ctx, ops.back())) return *why;
   }
   const std::int64_t rank = ops.front().rank;
   const std::int64_t axis = concat.attributes.int_or("axis", 1);
   if (axis != 1 && axis != 1 - rank)
-    return Decline{"Concat has axis " + std::to_string(axis) + ", the channels are axis 1", "concatenate along axis 1"};
+    return Decline{"Concat has axis " + std::to_string(axis) + ", the channels are axis 1",
+                   "concatenate along axis 1"};
   const auto steps = batch_norm_steps(ctx, bn, channels);
   if (const Decline* why = declined(steps)) return *why;
   BranchPlan plan;
@@ -125,7 +128,8 @@ void build(RuleContext& ctx, const Match& match) {
 
 std::vector<std::string> refusals() {
   auto list = batch_norm_refusals();
-  for (const char* more : {"branch not linear", "axis", "amct-tf: branch without Split"})
+  for (const char* more :
+       {"branch not linear", "rank of the output", "axis", "amct-tf: branch without Split"})
     list.emplace_back(more);
   return list;
 }

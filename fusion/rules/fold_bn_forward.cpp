@@ -55,7 +55,8 @@ std::optional<Decline> illegal(const RuleContext& ctx, const LinearOp& op, const
                                std::int64_t channels) {
   const Node& node = ctx.node(op.node);
   if (op.kind == LinearOp::Kind::conv_transpose)
-    return Decline{"the borders of a ConvTranspose sum over fewer taps", "normalize behind the ConvTranspose"};
+    return Decline{"the borders of a ConvTranspose sum over fewer taps",
+                   "normalize behind the ConvTranspose"};
   const std::int64_t transposed = node.attributes.int_or("transA", 0);
   const float alpha = node.attributes.float_or("alpha", 1);
   if (op.kind == LinearOp::Kind::gemm && (transposed != 0 || alpha != 1.0F)) {
@@ -63,10 +64,7 @@ std::optional<Decline> illegal(const RuleContext& ctx, const LinearOp& op, const
                        " and alpha = " + std::to_string(alpha) + ", expected 0 and 1",
                    "set transA = 0 and alpha = 1"};
   }
-  if (op.kind == LinearOp::Kind::matmul && op.rank != 2) {
-    return Decline{"the product has rank " + std::to_string(op.rank) +
-                   ", the normalization scales axis 1", "reshape the operand to rank 2"};
-  }
+  if (auto why = channels_not_axis_1(ctx, op)) return why;
   if (!padded(node)) return std::nullopt;
   for (std::int64_t c = 0; c < channels; ++c) {
     if (steps.shift_is_zero(c)) continue;
@@ -106,14 +104,17 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
   const LinearOp& op = std::get<LinearOp>(linear);
   const std::int64_t channels = in_channels(op);
   if (op.kind == LinearOp::Kind::conv && op.group != 1)
-    return Decline{"group = " + std::to_string(op.group) + ", expected 1", "write the convolution with group = 1"};
+    return Decline{"group = " + std::to_string(op.group) + ", expected 1",
+                   "write the convolution with group = 1"};
   const auto found = batch_norm_steps(ctx, bn, channels);
   if (const Decline* why = declined(found)) return *why;
   const ExactAffine& steps = std::get<ExactAffine>(found);
   if (auto why = illegal(ctx, op, steps, channels)) return why;
   const FoldOrigin w = origin_or_self(ctx, op.weight_value, op.weight);
   const FoldOrigin b = origin_or_self(ctx, op.bias_value, op.bias);
-  if (w.forward || b.forward) return Decline{"the weight already took a normalization in front", "merge the two normalizations"};
+  if (w.forward || b.forward)
+    return Decline{"the weight already took a normalization in front",
+                   "merge the two normalizations"};
   if (op.bias.defined() && (b.steps->steps().size() != w.steps->steps().size() ||
                             ctx.node(n).attributes.float_or("beta", 1) != 1.0F)) {
     return Decline{"Gemm has beta other than 1, which acts on the bias alone",
@@ -131,7 +132,8 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
   for (const Tensor* t : {&plan.weight, &plan.bias}) {
     if (!t->defined()) continue;
     if (const auto why = not_finite(*t))
-      return Decline{"a folded constant of " + op.text(ctx.graph()) + " is not finite: " + *why, "correct the parameters of the normalization"};
+      return Decline{"a folded constant of " + op.text(ctx.graph()) + " is not finite: " + *why,
+                     "correct the parameters of the normalization"};
   }
   ctx.scratch = std::move(plan);
   return std::nullopt;
@@ -160,7 +162,7 @@ void build(RuleContext& ctx, const Match& match) {
 std::vector<std::string> refusals() {
   auto list = batch_norm_refusals();
   for (const char* more : {"padding with a shift", "group > 1", "ConvTranspose",
-                           "transA, alpha or beta", "output rank"}) {
+                           "transA, alpha or beta", "rank of the output"}) {
     list.emplace_back(more);
   }
   return list;

@@ -22,8 +22,7 @@ namespace {
 /// A MatMul has no bias, and AMCT's lists do not know the rule.
 std::vector<std::string> refusals() {
   auto list = batch_norm_refusals();
-  for (const char* none :
-       {"bias not constant", "bias shape", "AMCT: not quantizable by its table"})
+  for (const char* none : {"bias not constant", "bias shape", "AMCT: not quantizable by its table"})
     list.erase(std::find(list.begin(), list.end(), none));
   list.emplace_back("rank of the output");
   return list;

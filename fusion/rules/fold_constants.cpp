@@ -2,9 +2,11 @@
 //
 // Before:  y = op(constants)
 // After:   y is an initializer
-// Algebra: the operator is evaluated once, correctly rounded, which is what `cr` gives at run time: E0.
-// Declines when: the operator is not deterministic, has a subgraph, holds codes (QuantizeLinear, DequantizeLinear), is unknown; the
-//          result's size is not known beforehand or above the limit stated in fusion/constants.h (1 MiB, or 4 times the inputs).
+// Algebra: the operator is evaluated once, correctly rounded, which is what `cr` gives at run time:
+// E0. Declines when: the operator is not deterministic, has a subgraph, holds codes
+// (QuantizeLinear, DequantizeLinear), is unknown; the
+//          result's size is not known beforehand or above the limit stated in fusion/constants.h (1
+//          MiB, or 4 times the inputs).
 #include <algorithm>
 
 #include "fusion/rewrite.h"
@@ -13,9 +15,9 @@ namespace assay::fold_constants_rule {
 namespace {
 
 bool all_inputs_constant(const RuleContext& ctx, const Node& node) {
-  return !node.inputs.empty() && std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId v) {
-    return !v.valid() || ctx.constant(v) != nullptr;
-  });
+  return !node.inputs.empty() &&
+         std::all_of(node.inputs.begin(), node.inputs.end(),
+                     [&](ValueId v) { return !v.valid() || ctx.constant(v) != nullptr; });
 }
 
 std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
@@ -27,7 +29,9 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
     return Decline{e.what(), "correct the node"};
   }
   for (const ValueId v : node.outputs) {
-    if (v.valid() && ctx.constant(v) == nullptr) return Decline{"the node cannot be evaluated before running", "store the value as an initializer"};
+    if (v.valid() && ctx.constant(v) == nullptr)
+      return Decline{"the node cannot be evaluated before running",
+                     "store the value as an initializer"};
   }
   return std::nullopt;
 }
@@ -52,7 +56,8 @@ const RegisterRewrite registered{{
     .rows = {"M6"},
     .verdict = "E0",
     .proof = {"bits"},
-    .refusals = {"result too large", "size not known", "not deterministic", "holds codes", "has a subgraph", "unknown operator"},
+    .refusals = {"result too large", "size not known", "not deterministic", "holds codes",
+                 "has a subgraph", "unknown operator"},
     .test = "rules/fold_constants_test.cpp",
     .guard = guard,
     .build = build,

@@ -48,7 +48,8 @@ std::variant<Decline, NodeId> split_of(const RuleContext& ctx, const std::vector
   const Node& node = g.node(split);
   if (node.outputs.size() != convs.size()) {
     return Decline{"Split has " + std::to_string(node.outputs.size()) + " outputs, Concat has " +
-                   std::to_string(convs.size()) + " branches", "concatenate every part of the Split"};
+                       std::to_string(convs.size()) + " branches",
+                   "concatenate every part of the Split"};
   }
   for (std::size_t i = 0; i < convs.size(); ++i) {
     const ValueId x = ctx.node(convs[i]).inputs[0];
@@ -58,13 +59,14 @@ std::variant<Decline, NodeId> split_of(const RuleContext& ctx, const std::vector
                      "concatenate in the order of the Split"};
     }
     if (g.use_count(x) != 1)
-      return Decline{"slice '" + g.name(x) + "' has " + std::to_string(g.use_count(x)) +
-                     " readers", "let the other reader read a Slice of its own"};
+      return Decline{"slice '" + g.name(x) + "' has " + std::to_string(g.use_count(x)) + " readers",
+                     "let the other reader read a Slice of its own"};
   }
   const std::int64_t rank = ctx.rank(node.inputs[0]);
   const std::int64_t axis = node.attributes.int_or("axis", 0);
   if (axis != 1 && !(rank > 0 && axis == 1 - rank))
-    return Decline{"Split has axis " + std::to_string(axis) + ", the channels are axis 1", "split along axis 1"};
+    return Decline{"Split has axis " + std::to_string(axis) + ", the channels are axis 1",
+                   "split along axis 1"};
   return split;
 }
 
@@ -72,15 +74,20 @@ std::optional<Decline> differ(const RuleContext& ctx, const std::vector<LinearOp
   for (const LinearOp& op : ops) {
     if (!(op.weight.shape() == ops[0].weight.shape())) {
       return Decline{"the weights have shapes " + to_string(ops[0].weight.shape()) + " and " +
-                     to_string(op.weight.shape()) + ": unequal groups are no grouped convolution", "make the branches equally wide"};
+                         to_string(op.weight.shape()) +
+                         ": unequal groups are no grouped convolution",
+                     "make the branches equally wide"};
     }
     Attributes a = ctx.node(ops[0].node).attributes;
     Attributes b = ctx.node(op.node).attributes;
     if (!same(a, b))
-      return Decline{ops[0].text(ctx.graph()) + " and " + op.text(ctx.graph()) +
-                     " have other attributes", "give the branches the same attributes"};
+      return Decline{
+          ops[0].text(ctx.graph()) + " and " + op.text(ctx.graph()) + " have other attributes",
+          "give the branches the same attributes"};
     if (op.weight.dtype() != ops[0].weight.dtype())
-      return Decline{"the weights are " + to_string(ops[0].weight.dtype()) + " and " + to_string(op.weight.dtype()), "store the weights in one type"};
+      return Decline{"the weights are " + to_string(ops[0].weight.dtype()) + " and " +
+                         to_string(op.weight.dtype()),
+                     "store the weights in one type"};
   }
   return std::nullopt;
 }
@@ -113,7 +120,8 @@ std::optional<Decline> guard(RuleContext& ctx, const Match& match) {
   }
   const std::int64_t axis = concat.attributes.int_or("axis", 1);
   if (axis != 1 && axis != 1 - ops[0].rank)
-    return Decline{"Concat has axis " + std::to_string(axis) + ", the channels are axis 1", "concatenate along axis 1"};
+    return Decline{"Concat has axis " + std::to_string(axis) + ", the channels are axis 1",
+                   "concatenate along axis 1"};
   if (auto why = differ(ctx, ops)) return why;
   MergePlan plan{std::get<NodeId>(split), nodes, {}, {}};
   std::vector<Tensor> weights;

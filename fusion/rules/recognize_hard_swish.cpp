@@ -49,7 +49,8 @@ std::optional<Decline> other_numbers(const RuleContext& ctx, const Match& m) {
     const float beta = a.float_or("beta", 0.5F);
     if (alpha == 1.0F / 6.0F && beta == 0.5F) return std::nullopt;
     return Decline{"HardSigmoid has alpha = " + std::to_string(alpha) +
-                   " and beta = " + std::to_string(beta) + ", HardSwish has 1/6 and 1/2", "use alpha = 1/6 and beta = 1/2"};
+                       " and beta = " + std::to_string(beta) + ", HardSwish has 1/6 and 1/2",
+                   "use alpha = 1/6 and beta = 1/2"};
   }
   const bool fits = is_number(ctx, m.value("three"), 3) &&
                     clips_to_six(ctx, ctx.node(m.node("clip"))) &&

@@ -162,7 +162,8 @@ const RegisterRefusals of_forward("fold_bn_forward", forward, [] {
                  "transA = 1 and alpha = 1"},
                 {rule, "transA, alpha or beta", in_front("Gemm<beta=2.0>(c, W, B)", matrix),
                  "beta other than 1"},
-                {rule, "output rank", normalization(three), "the product has rank 3"},
+                {rule, "rank of the output", normalization(three),
+                 "has rank 3; the normalization scales axis 1"},
                 {rule, outside, forward.with("W", grid({2, 2, 1}, 1)),
                  "the filter has 4 dimensions: the filter's rank is 3", "amct-caffe"}});
   return list;
@@ -192,12 +193,16 @@ const RegisterRefusals of_branches("fold_bn_branches", branches, [] {
   Draft plain({"p = Conv(x, W, B)", "q = Conv(x, V)", "c = Concat<axis=1>(p, q)", bn_of_c});
   plain.input("x", {1, 1, 3, 3}).constant("W", grid(w, 1)).constant("V", grid(w, 2));
   plain.constant("B", f32({1}, {5}));
+  Draft deep({"p = MatMul(x, W)", "q = MatMul(x, V)", "c = Concat<axis=1>(p, q)", bn_of_c});
+  deep.input("x", {2, 1, 2}).constant("W", grid(matrix, 1)).constant("V", grid(matrix, 2));
   append(
       list,
       {{rule, "second reader", branches.plus("z = Neg(p)", {"y", "z"}),
         "branch 'p' of Concat has 2 readers"},
        {rule, "branch not linear", branches.edited("q = Conv(t, V)", "q = Relu(t)"),
         "branch 'q' of Concat comes from node 'n_q' (Relu), which is not linear"},
+       {rule, "rank of the output", normalization(deep),
+        "has rank 3; the normalization scales axis 1"},
        {rule, "axis", branches.edited("c = Concat<axis=1>", "c = Concat<axis=2>"),
         "Concat has axis 2, the channels are axis 1"},
        {rule, outside,
