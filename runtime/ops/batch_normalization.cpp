@@ -240,7 +240,8 @@ BatchReach batch_reach(const BoundContext& c, const std::vector<double>& x,
 /// Outputs 1 to 4: running mean and variance, those of the batch; each rounded once from a few
 /// operations that are far more exact.
 void bound_statistics(BoundContext& c, const std::vector<BatchReach>& batches) {
-  const double share = std::fabs(1 - c.node->attributes.float_or("momentum", 0.9F));
+  const double momentum = c.node->attributes.float_or("momentum", 0.9F);
+  const double share = std::fabs(1 - momentum);
   for (std::size_t i = 1; i < c.outputs.size(); ++i) {
     if (!c.outputs[i].defined()) continue;
     const auto value = c.outputs[i].data<double>();
@@ -248,20 +249,19 @@ void bound_statistics(BoundContext& c, const std::vector<BatchReach>& batches) {
     for (std::size_t ch = 0; ch < radius.size(); ++ch) {
       const BatchReach& b = batches[ch];
       const double off = i % 2 == 1 ? b.off_mean : b.off_variance;
-      radius[ch] = outward((i < 3 ? share : 1.0) * off +
+      const double running =
+          i < 3 ? std::fabs(momentum) * Radius(c, i + 2)[static_cast<std::int64_t>(ch)] : 0.0;
+      radius[ch] = outward((i < 3 ? share : 1.0) * off + running +
                            2 * (c.unit + 0x1p-52) * std::fabs(value[ch]) + c.tiny);
     }
   }
 }
 
 /// y = d s + beta with s = gamma / sqrt(w), w = variance + epsilon of the batch: with w off by r_w,
-/// |gamma| ((|d| + e) / sqrt(w - r_w) - |d| / sqrt(w)), and six roundings of the grown product. No
-/// radius when w may reach 0, or when a parameter has one.
+/// (|gamma| + r_gamma) (|d| + e) / sqrt(w - r_w) - |gamma| |d| / sqrt(w) + r_beta, and six
+/// roundings of the grown product. No radius when w may reach 0.
 void bound_training(BoundContext& c, const Layout& l) {
-  const Radius rx(c, 0);
-  for (std::size_t i = 1; i < 5; ++i) {
-    if (!Radius(c, i).exact()) return;
-  }
+  const Radius rx(c, 0), r_gamma(c, 1), r_beta(c, 2);
   const auto x = c.inputs[0].data<double>(), y = c.outputs[0].data<double>();
   const auto gamma = c.inputs[1].data<double>();
   std::vector<double> radii(x.size());
@@ -282,9 +282,10 @@ void bound_training(BoundContext& c, const Layout& l) {
     for (std::size_t i = 0; i < row.size(); ++i) {
       const double d = std::fabs(row[i] - b.mean);
       const double e = r[i] + b.off_mean + (c.unit + 0x1p-52) * d;
-      const double grown = size * (d + e) / std::sqrt(w - r_w);
-      const double moved = grown - size * d / std::sqrt(w);
-      bound[i] = outward(moved + 6 * (c.unit + 0x1p-52) * (grown + std::fabs(out[i])) + 6 * c.tiny);
+      const double grown = (size + r_gamma[ch]) * (d + e) / std::sqrt(w - r_w);
+      const double moved = grown - size * d / std::sqrt(w) + r_beta[ch];
+      const double largest = grown + std::fabs(out[i]) + r_beta[ch];
+      bound[i] = outward(moved + 6 * (c.unit + 0x1p-52) * largest + 6 * c.tiny);
     }
     scatter<double>(bound, result, l, ch);
     batches.push_back(b);
