@@ -120,7 +120,7 @@ Graph merge_twins(const Graph& given) {
 Graph bitwise_form(const Graph& given, std::map<std::string, Shape> shapes) {
   Rewriter r(join_equal_branches(given), shapes);
   for (const NodeId n : r.graph().topological_order()) {
-    if (r.graph().alive(n) && behind_moves(r.graph(), n)) move_normalization(r, n);
+    if (r.graph().alive(n) && behind_moves(r.graph(), n)) move_step(r, n);
   }
   drop_requantizers(r.graph());
   r.graph().remove_dead();

@@ -147,30 +147,46 @@ void move_factor(Rewriter& r, NodeId n) {
 
 // ---- quantizers
 
-/// QuantizeLinear(act(x)): the codes beyond the bend are the last ones anyway.
-void drop_saturated(Rewriter& r, NodeId n) {
+/// QuantizeLinear(act(x)): the codes beyond the bend are the last ones anyway. True when the
+/// quantizer reads x now, which may be an activation again.
+bool drop_saturated(Rewriter& r, NodeId n) {
   const Node q = r.graph().node(n);
   const NodeId a = r.graph().value(q.inputs[0]).producer;
   const Tensor* scale = r.number(q, 1);
   const Tensor* zero = r.number(q, 2);
-  if (!a.valid() || scale == nullptr || zero == nullptr || scale->numel() != 1) return;
+  if (!a.valid() || scale == nullptr || zero == nullptr || scale->numel() != 1) return false;
   const Node act = r.graph().node(a);
   std::optional<std::pair<double, double>> b;
   if (act.is("Relu")) b = {0.0, INFINITY};
   if (act.is("Clip")) b = bounds(r, act);
   const bool is_signed = zero->dtype() == DType::int8;
-  if (!b || (!is_signed && zero->dtype() != DType::uint8)) return;
+  if (!b || (!is_signed && zero->dtype() != DType::uint8)) return false;
   const double s = to_doubles(*scale)[0], z = to_doubles(*zero)[0];
   const double lowest = is_signed ? -128 : 0, highest = is_signed ? 127 : 255;
   // Half a code less a margin above the roundings of the quotient.
   const bool low = b->first == -INFINITY || b->first / s + z <= lowest + 0.499;
   const bool high = b->second == INFINITY || b->second / s + z >= highest - 0.499;
-  if (!high || (!low && (act.is("Relu") || b->first != 0))) return;
+  if (!high || (!low && (act.is("Relu") || b->first != 0))) return false;
   const ValueId x = act.inputs[0];
-  if (low) return r.graph().set_input(n, 0, x);
+  if (low) {
+    r.graph().set_input(n, 0, x);
+    return true;
+  }
   const Shape* shape = r.shape(q.inputs[0]);
-  if (shape == nullptr) return;
+  if (shape == nullptr) return false;
   r.graph().set_input(n, 0, r.put("Relu", {x}, Shape(*shape)));
+  return false;
+}
+
+/// Towards the operators in front, through moves and concatenations in turn.
+void move_steps(Rewriter& r) {
+  for (bool any = true; any;) {
+    any = false;
+    for (const NodeId n : r.graph().topological_order())
+      any = (r.graph().alive(n) && move_step(r, n)) || any;
+    any = distribute_over_concat(r) || any;
+    r.graph().remove_dead();
+  }
 }
 
 }  // namespace
@@ -185,15 +201,14 @@ Graph canonical(const Graph& g, std::map<std::string, Shape>& shapes) {
     else if (node.is("HardSigmoid"))
       write_gate(r, n);
     else if (node.is("QuantizeLinear"))
-      drop_saturated(r, n);
-    else if (node.is("BatchNormalization"))
-      move_normalization(r, n);
+      while (drop_saturated(r, n)) {
+      }
   }
   for (const NodeId n : r.graph().topological_order()) {
     if (r.graph().alive(n) && (r.graph().node(n).is("Mul") || r.graph().node(n).is("Div")))
       move_factor(r, n);
   }
-  distribute_over_concat(r);
+  move_steps(r);
   r.graph().remove_dead();
   return std::move(r.graph());
 }

@@ -5,8 +5,8 @@
 //   Clip with constant bounds       Clip with attributes
 //   Quantize(act(x)) that saturates where act bends   Quantize(x)
 //   Concat on channels, then an affine step per channel   the step on each part
-//   a normalization behind moves of elements   the moves behind a normalization, where each channel
-//                                   in front feeds one channel only
+//   an affine step per channel behind moves of elements   the moves behind the step, where each
+//                                   channel in front feeds one channel only
 // The result is for comparison: some nodes are no ONNX operators of the graph's opset.
 #pragma once
 

@@ -38,7 +38,13 @@ class Rewriter {
 /// Elements `begin` .. `end` of the first axis.
 Tensor rows_of(const Tensor& t, std::int64_t begin, std::int64_t end);
 
-void move_normalization(Rewriter& r, NodeId bn);
-void distribute_over_concat(Rewriter& r);
+/// The input of an affine step that is not constant; nullopt for other operators.
+std::optional<std::size_t> data_side(const Rewriter& r, const Node& n);
+
+/// An affine step per channel, moved in front of the moves of elements that it stands behind. False
+/// when it is none, or some channel in front feeds several behind.
+bool move_step(Rewriter& r, NodeId n);
+/// Affine steps per channel on each part of the Concat that they stand behind; true when any was.
+bool distribute_over_concat(Rewriter& r);
 
 }  // namespace assay

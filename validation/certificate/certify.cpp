@@ -43,10 +43,10 @@ std::vector<Feeds> feeds_of(const Region& r,
   return list;
 }
 
-FusionCertificate judged(const Region& r, bool own, const std::vector<Feeds>& feeds,
+FusionCertificate judged(const Region& r, const Comparison& c, const std::vector<Feeds>& feeds,
                          const CertifyOptions& options) {
   try {
-    return judge_region(r, own, feeds, options);
+    return judge_region(r, c.own, feeds, options, c.graphs.original);
   } catch (const Error& e) {
     FusionCertificate open;
     open.rule = r.rule.empty() ? "other tool" : r.rule;
@@ -91,7 +91,7 @@ CertifyResult certify(const Comparison& c, const CertifyOptions& options) {
   std::set<NodeId> undecided;  // a node in two regions needs both verdicts
   for (std::size_t i = 0; i < a.regions.size(); ++i) {
     const Region& r = a.regions[i];
-    result.fusions.push_back(judged(r, c.own, feeds[i], options));
+    result.fusions.push_back(judged(r, c, feeds[i], options));
     if (result.fusions.back().verdict == "U")
       undecided.insert(r.fused_ids.begin(), r.fused_ids.end());
   }

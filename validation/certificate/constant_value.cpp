@@ -108,6 +108,18 @@ std::optional<RealTensor> part(const RealTensor& a, const Node& slice) {
                     .stored = a.stored};
 }
 
+/// A Gather that canonical() made: the numbers of the listed channels.
+std::optional<RealTensor> gathered(const RealTensor& a, const Node& gather) {
+  RealTensor out{
+      .shape = Shape(gather.attributes.ints_or("shape", {})), .values = {}, .stored = a.stored};
+  for (const std::int64_t i : gather.attributes.ints_or("indices", {})) {
+    if (i < 0 || i >= a.shape.numel()) return std::nullopt;
+    out.values.push_back(a.values[static_cast<std::size_t>(i)]);
+  }
+  if (out.shape.numel() != std::ssize(out.values)) return std::nullopt;
+  return out;
+}
+
 }  // namespace
 
 std::optional<RealTensor> constant_value(const Graph& g, ValueId v) {
@@ -123,6 +135,7 @@ std::optional<RealTensor> constant_value(const Graph& g, ValueId v) {
   const auto a = constant_value(g, n->inputs[0]);
   if (!a) return std::nullopt;
   if (n->is("Slice") && n->inputs.size() == 1) return part(*a, *n);
+  if (n->is("Gather") && n->inputs.size() == 1) return gathered(*a, *n);
   if (n->inputs.size() == 1) return unary(n->op_type, *a);
   if (n->is("Reshape")) return reshaped(*a, g.constant(n->inputs[1]));
   const auto b = constant_value(g, n->inputs[1]);

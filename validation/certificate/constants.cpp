@@ -36,6 +36,7 @@ class Audit {
                       "'; the fused graph has " + signatures());
       weights(t, *other);
     }
+    budget_.scaled = scales(f_);
     for (const ValueTerm& t : o_.values) {
       if (!value_term(t)) return unlike("'" + t.input + "' is not added on the fused side");
     }
@@ -62,14 +63,15 @@ class Audit {
     return joined(list);
   }
 
+  static bool unit(const std::vector<Real>& v) {
+    return std::all_of(v.begin(), v.end(), [](const Real& x) { return x.abs() == Real(1); });
+  }
+
   /// Some coefficient is not 1 or -1: the stored numbers are not the coefficients.
+  static bool scales(const LinearTerm& t) { return !unit(t.coeff) || !unit(t.input_coeff); }
   static bool scales(const NormalForm& f) {
-    const auto unit = [](const std::vector<Real>& v) {
-      return std::all_of(v.begin(), v.end(), [](const Real& x) { return x.abs() == Real(1); });
-    };
-    return f.divisions > 0 ||
-           !std::all_of(f.linear.begin(), f.linear.end(),
-                        [&](const LinearTerm& t) { return unit(t.coeff) && unit(t.input_coeff); });
+    return f.divisions > 0 || std::any_of(f.linear.begin(), f.linear.end(),
+                                          [](const LinearTerm& t) { return scales(t); });
   }
 
   const LinearTerm* partner(const LinearTerm& t) const {
@@ -80,6 +82,8 @@ class Audit {
   }
 
   void weights(const LinearTerm& o, const LinearTerm& f) {
+    // Where the term's own factors are 1, its weights are stored as they count.
+    budget_.scaled = scales(f);
     const auto w = to_doubles(o.weights);
     const auto stored = to_doubles(f.weights);
     for (std::int64_t c = 0; c < static_cast<std::int64_t>(o.coeff.size()); ++c) {
@@ -178,6 +182,10 @@ class Audit {
               "shift" + at, static_cast<std::int64_t>(c));
         continue;
       }
+      if (stored == Real(0)) {
+        behind_zero(c, star);
+        continue;
+      }
       // gamma = factor * unit with unit = root / a
       const Real unit = Real(n.gamma[c]) / stored;
       const Real gamma = star * unit;
@@ -191,6 +199,21 @@ class Audit {
             "shift of the normalization" + at, static_cast<std::int64_t>(c));
     }
     return true;
+  }
+
+  /// What the normalization reads is one number h in this channel: gamma and beta cannot be told
+  /// apart, and together they may be off by what rounding each once allows.
+  void behind_zero(std::size_t c, const Real& star) {
+    const OuterNorm& n = *f_.outer;
+    const std::string at = ", channel " + std::to_string(c);
+    const auto channel = static_cast<std::int64_t>(c);
+    check({star, Real(0)}, "factor" + at, channel);
+    const Real beta(n.beta[c]);
+    const Real gained = (f_.shift[c] - beta) / Real(n.gamma[c]);  // (h - mean) / root
+    const double budget =
+        half_spacing(Real(n.gamma[c])) * gained.abs().to_double() + half_spacing(beta);
+    check({o_.shift[c], f_.shift[c], budget, false, size_of_shift(c)},
+          "shift of the normalization" + at, channel);
   }
 
   /// Half a unit in the last place, and the little that 256-bit arithmetic may be off.

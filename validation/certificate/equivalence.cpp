@@ -1,10 +1,13 @@
 #include "validation/certificate/equivalence.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
+#include <utility>
 
 #include "validation/certificate/bitwise.h"
 #include "validation/certificate/canonical.h"
+#include "validation/certificate/constant_value.h"
 #include "validation/certificate/expand.h"
 #include "validation/certificate/operators.h"
 #include "validation/certificate/spelling.h"
@@ -88,6 +91,10 @@ class Prover {
   bool match_producers(ValueId x, ValueId y) {
     const Node* p = o_.producer(x);
     const Node* q = f_.producer(y);
+    if (budget_.own && p != nullptr && q != nullptr) {
+      if (const auto decided = match_behind_same_step(*p, *q)) return *decided;
+      if (match_sums(*p, *q)) return true;
+    }
     if ((is_affine(o_, x) || is_affine(f_, y)) && match_affine(x, y)) return true;
     if (p == nullptr || q == nullptr) return no("'" + o_.name(x) + "' is not '" + f_.name(y) + "'");
     if (match_nodes(*p, *q, output_index(*p, x), output_index(*q, y))) return true;
@@ -117,6 +124,76 @@ class Prover {
       all = (clips_nothing(o_, p, j) && clips_nothing(f_, q, j)) || match(in(p, j), in(q, j));
     if (all) return true;
     return commutes(p) && match(in(p, 0), in(q, 1)) && match(in(p, 1), in(q, 0));
+  }
+
+  // ---- equal affine steps
+  //
+  // A step that both sides end with, bit for bit, hides nothing behind its own factor: Assay's
+  // constants in front of it are each rounded once.
+
+  /// The operands of the two nodes that are not equal constants, when there is just one.
+  std::optional<std::pair<ValueId, ValueId>> only_data(const Node& p, const Node& q) const {
+    if (p.inputs.size() != q.inputs.size()) return std::nullopt;
+    std::optional<std::pair<ValueId, ValueId>> data;
+    for (std::size_t i = 0; i < p.inputs.size(); ++i) {
+      const Tensor* s = o_.constant(p.inputs[i]);
+      const Tensor* t = f_.constant(q.inputs[i]);
+      if (s != nullptr && t != nullptr && same_bits(*s, *t)) continue;
+      if (s != nullptr || t != nullptr || data) return std::nullopt;
+      data = {p.inputs[i], q.inputs[i]};
+    }
+    return data;
+  }
+
+  /// Every factor of the step is a number other than 0, so that the step hides nothing.
+  bool hides_nothing(const Node& p) const {
+    const std::size_t first = p.is("Mul") ? 0 : 1;
+    if (p.is("Neg") || p.is("Add") || p.is("Sub")) return true;
+    for (std::size_t i = first; i < 2; ++i) {
+      const Tensor* t = o_.constant(p.inputs[i]);
+      if (t == nullptr) continue;
+      const auto x = to_doubles(*t);
+      return std::all_of(x.begin(), x.end(), [](double v) { return v != 0 && std::isfinite(v); });
+    }
+    return false;
+  }
+
+  /// Same function in front of the step, or a constant there that is not rounded once; nullopt when
+  /// that does not tell.
+  std::optional<bool> match_behind_same_step(const Node& p, const Node& q) {
+    static const std::set<std::string> steps{"Add", "Sub", "Mul",
+                                             "Div", "Neg", "BatchNormalization"};
+    if (!p.domain.empty() || !steps.count(p.op_type) || !same_operator(p, q) ||
+        p.outputs.size() != 1 || q.outputs.size() != 1 || !hides_nothing(p))
+      return std::nullopt;
+    const auto data = only_data(p, q);
+    if (!data) return std::nullopt;
+    const std::size_t segments = result_.segments.size();
+    const bool outside = std::exchange(outside_, false);
+    const bool same = match(data->first, data->second);
+    const bool rounded = outside_;
+    outside_ = outside || outside_;
+    if (same) return true;
+    result_.segments.resize(segments);
+    return rounded ? std::optional(false) : std::nullopt;
+  }
+
+  /// Sums of two values each, operand by operand.
+  bool match_sums(const Node& p, const Node& q) {
+    const bool add = p.is("Add") && q.is("Add");
+    if (!add && !(p.is("Sub") && q.is("Sub"))) return false;
+    for (const ValueId v : p.inputs) {
+      if (constant_value(o_, v)) return false;
+    }
+    for (const ValueId v : q.inputs) {
+      if (constant_value(f_, v)) return false;
+    }
+    const std::size_t segments = result_.segments.size();
+    if (match(p.inputs[0], q.inputs[0]) && match(p.inputs[1], q.inputs[1])) return true;
+    result_.segments.resize(segments);
+    if (add && match(p.inputs[0], q.inputs[1]) && match(p.inputs[1], q.inputs[0])) return true;
+    result_.segments.resize(segments);
+    return false;
   }
 
   // ---- affine stretches
@@ -174,7 +251,10 @@ class Prover {
   bool compare(NormalForm o, NormalForm f) {
     ConstantsAudit audit = audit_constants(o, f, budget_);
     if (!audit.comparable) return no(audit.mismatch);
-    if (inside_only_ && !audit.inside) return no("constants differ");
+    if (inside_only_ && !audit.inside) {
+      outside_ = true;
+      return no("constants differ");
+    }
     result_.segments.push_back({std::move(o), std::move(f), std::move(audit)});
     return true;
   }
@@ -231,6 +311,7 @@ class Prover {
   const std::map<std::string, Shape>& shapes_;
   const Budget& budget_;
   bool inside_only_;
+  bool outside_ = false;  ///< with inside_only_: terms agreed, and their constants did not
   Labels labels_o_, labels_f_;
   std::set<std::pair<ValueId, ValueId>> refused_;
   std::string no_form_;

@@ -22,8 +22,14 @@ class Expander {
       if (node.is("Pow")) square(n, node);
       if (node.is("ReduceMean")) count_from_end(n, node);
       if (node.is("Concat")) join_branches(n, node);
-      if (node.is("AveragePool") || node.is("MaxPool")) join_padding(n, node);
-      if (node.is("Conv")) join_zeros(n, node);
+      if (node.is("AveragePool") || node.is("MaxPool")) {
+        while (join_padding(n, Node(g_.node(n)))) {
+        }
+      }
+      if (node.is("Conv")) {
+        while (join_zeros(n, Node(g_.node(n)))) {
+        }
+      }
     }
     g_.remove_dead();
     return std::move(g_);
@@ -227,20 +233,21 @@ class Expander {
 
   // ---- padding in front of a Conv or a pool
 
-  void join_zeros(NodeId n, const Node& conv) {
+  bool join_zeros(NodeId n, const Node& conv) {
     const Node* pad = g_.producer(conv.inputs[0]);
     const auto padding = pad == nullptr ? std::nullopt : spatial_padding(g_, *pad);
     if (!padding || padding->value != 0 ||
         conv.attributes.string_or("auto_pad", "NOTSET") != "NOTSET")
-      return;
+      return false;
     Attributes a = conv.attributes;
     a.set("pads", joined_pads(a.ints_or("pads", {}), padding->pads));
     const ValueId x = pad->inputs[0];
     g_.set_attributes(n, a);
     g_.set_input(n, 0, x);
+    return true;
   }
 
-  void join_padding(NodeId n, const Node& pool) {
+  bool join_padding(NodeId n, const Node& pool) {
     const Node* pad = g_.producer(pool.inputs[0]);
     const auto padding = pad == nullptr ? std::nullopt : spatial_padding(g_, *pad);
     const auto own = pool.attributes.ints_or("pads", {});
@@ -250,12 +257,13 @@ class Expander {
     if (!padding || padding->value != (average ? 0 : -INFINITY) || (average && !none && !counts) ||
         pool.attributes.int_or("ceil_mode", 0) != 0 || pool.outputs.size() > 1 ||
         pool.attributes.string_or("auto_pad", "NOTSET") != "NOTSET")
-      return;
+      return false;
     Attributes a = pool.attributes;
     a.set("pads", joined_pads(own, padding->pads));
     if (average) a.set("count_include_pad", std::int64_t{1});
     g_.set_attributes(n, a);
     g_.set_input(n, 0, pad->inputs[0]);
+    return true;
   }
 
   Graph g_;

@@ -39,6 +39,16 @@ std::set<std::int64_t> places(const Feeds& sample) {
 
 }  // namespace
 
+HostileInput mixed_input(const Feeds& sample, std::uint64_t seed) {
+  return {"signs and magnitudes mixed", changed(sample, [&](float, std::int64_t i) {
+            const std::uint64_t r =
+                mixed(static_cast<std::uint64_t>(i) + seed * 0x9E3779B97F4A7C15ULL);
+            const double size = std::ldexp(1.0 + static_cast<double>(r >> 40) * 0x1p-24,
+                                           static_cast<int>(r % 17) - 8);
+            return static_cast<float>((r & 256U) != 0 ? size : -size);
+          })};
+}
+
 std::vector<HostileInput> hostile_inputs(const Feeds& sample, std::uint64_t seed) {
   std::vector<HostileInput> list;
   for (const double factor : {64.0, -1.0, -64.0, 4096.0, 0.0078125}) {
@@ -49,13 +59,7 @@ std::vector<HostileInput> hostile_inputs(const Feeds& sample, std::uint64_t seed
   }
   list.push_back({"all ones", changed(sample, [](float, std::int64_t) { return 1.0F; })});
   list.push_back({"all zeros", changed(sample, [](float, std::int64_t) { return 0.0F; })});
-  list.push_back({"signs and magnitudes mixed", changed(sample, [&](float, std::int64_t i) {
-                    const std::uint64_t r =
-                        mixed(static_cast<std::uint64_t>(i) + seed * 0x9E3779B97F4A7C15ULL);
-                    const double size = std::ldexp(1.0 + static_cast<double>(r >> 40) * 0x1p-24,
-                                                   static_cast<int>(r % 17) - 8);
-                    return static_cast<float>((r & 256U) != 0 ? size : -size);
-                  })});
+  list.push_back(mixed_input(sample, seed));
   for (const std::int64_t at : places(sample)) {
     list.push_back({fmt::format("one at element {}, else zero", at),
                     changed(sample, [&](float, std::int64_t i) { return i == at ? 1.0F : 0.0F; })});

@@ -19,4 +19,7 @@ struct HostileInput {
 /// seed.
 std::vector<HostileInput> hostile_inputs(const Feeds& sample, std::uint64_t seed);
 
+/// Every float32 number of random sign, between 2^-8 and 2^9.
+HostileInput mixed_input(const Feeds& sample, std::uint64_t seed);
+
 }  // namespace assay

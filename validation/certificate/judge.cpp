@@ -18,6 +18,7 @@
 #include "validation/certificate/resolution.h"
 #include "validation/certificate/special_values.h"
 #include "validation/certificate/structure.h"
+#include "validation/certificate/whole_region.h"
 #include "validation/metric.h"
 
 namespace assay {
@@ -25,13 +26,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr std::uint64_t mixed_draws = 32;  ///< of the graph's inputs, where a region is undecided
+
 Graph constants_folded(const Graph& g) { return fuse(g, {.mode = "fold_constants"}).graph; }
 
 /// Judges one region.
 class Judge {
  public:
-  Judge(const Region& r, bool own, const std::vector<Feeds>& samples, const CertifyOptions& options)
-      : r_(r), own_(own), feeds_(samples), options_(options) {}
+  Judge(const Region& r, bool own, const std::vector<Feeds>& samples, const CertifyOptions& options,
+        const Graph& original)
+      : r_(r), own_(own), feeds_(samples), options_(options), whole_(original) {}
 
   FusionCertificate run() {
     c_.rule = !r_.rule.empty() ? r_.rule : own_ ? "rewritten" : "other tool";
@@ -271,6 +275,36 @@ class Judge {
     if (m.overflowed) set("E4", "finite in the original, not finite in the fused graph");
   }
 
+  /// One of the inputs shows a difference that neither rounding nor storage explains.
+  bool shows(const Region& r, const std::vector<HostileInput>& inputs) {
+    for (const HostileInput& input : inputs) {
+      const Measured again = measure(r, {}, {input.feeds}, own_);
+      if (!again.missing.empty() || again.unexplained.usage <= 1) continue;
+      c_.witness = again.witness;
+      c_.witness["inputs"] = input.name;
+      return true;
+    }
+    return false;
+  }
+
+  bool shows_from_graph_inputs() {
+    const auto whole = from_graph_inputs(whole_, r_);
+    if (!whole || options_.samples.empty()) return false;
+    std::vector<HostileInput> inputs;
+    for (const Feeds& sample : options_.samples)
+      inputs.push_back({"the graph's inputs, sample " + std::to_string(inputs.size()),
+                        all_inputs(whole_, sample)});
+    const Feeds first = inputs[0].feeds;
+    for (HostileInput& input : hostile_inputs(first, options_.seed))
+      inputs.push_back({"the graph's inputs, " + input.name, std::move(input.feeds)});
+    for (std::uint64_t draw = 1; draw <= mixed_draws; ++draw) {
+      HostileInput input = mixed_input(first, options_.seed + draw);
+      input.name = "the graph's inputs, " + input.name + ", draw " + std::to_string(draw);
+      inputs.push_back(std::move(input));
+    }
+    return shows(*whole, inputs);
+  }
+
   std::string no_proof() const { return "no proof of equality (" + equal_.mismatch + ")"; }
 
   /// A difference that no storage rounding of constants explains is a proof of the opposite.
@@ -278,15 +312,10 @@ class Judge {
     if (m.unexplained.usage > 1)
       return set("E5", "another function, as the witness shows: " + equal_.mismatch);
     // Inputs that depend on each other cannot be chosen freely: the network never has such values.
-    for (const HostileInput& input : hostile_inputs(feeds_[0], options_.seed)) {
-      if (!r_.dependent.empty()) break;
-      const Measured again = measure(r_, {}, {input.feeds}, own_);
-      if (again.missing.empty() && again.unexplained.usage > 1) {
-        c_.witness = again.witness;
-        c_.witness["inputs"] = input.name;
-        return set("E5", "another function, as the witness shows: " + equal_.mismatch);
-      }
-    }
+    // Then the graph's own inputs are varied.
+    const bool found = r_.dependent.empty() ? shows(r_, hostile_inputs(feeds_[0], options_.seed))
+                                            : shows_from_graph_inputs();
+    if (found) return set("E5", "another function, as the witness shows: " + equal_.mismatch);
     set("U", "equal on the samples up to the certified radius; " + no_proof());
   }
 
@@ -294,6 +323,7 @@ class Judge {
   bool own_;
   const std::vector<Feeds>& feeds_;
   const CertifyOptions& options_;
+  const Graph& whole_;  ///< the graph of the region
   FusionCertificate c_;
   Equivalence equal_;
   std::optional<Region> apart_;  ///< E3: without the quantizers that the fused side lacks
@@ -304,8 +334,8 @@ class Judge {
 }  // namespace
 
 FusionCertificate judge_region(const Region& r, bool own, const std::vector<Feeds>& samples,
-                               const CertifyOptions& options) {
-  return Judge(r, own, samples, options).run();
+                               const CertifyOptions& options, const Graph& original) {
+  return Judge(r, own, samples, options, original).run();
 }
 
 }  // namespace assay

@@ -104,6 +104,15 @@ std::vector<Instance> instances() {
        "c = Conv(x, W)\nd = DepthToSpace<blocksize=2>(c)\ny = BatchNormalization(d, g1, b1, m1, "
        "v1)",
        image, "E2"},
+      {"move_bn_before_layout",
+       "c = Conv(x, W)\nd = DepthToSpace<blocksize=2>(c)\nn = BatchNormalization(d, g1, b1, m1, "
+       "v1)\ne = Add(n, three)\ny = Mul(e, six)",
+       image, "E2"},
+      {"move_bn_before_layout",
+       "c = Conv(x, W)\nd = DepthToSpace<blocksize=2>(c)\ni = Identity(d)\nn = "
+       "BatchNormalization(i, g1, b1, m1, v1)\ne = Dropout(n)\ny = BatchNormalization(e, g1, b1, "
+       "m1, v1)",
+       image, "E2"},
       {"merge_quantizers",
        "q = QuantizeLinear(x, step, z)\np = QuantizeLinear(x, step, z)\nd = DequantizeLinear(q, "
        "step, z)\ne = DequantizeLinear(p, step, z)\nr = Relu(d)\ny = Add(r, e)",
@@ -112,6 +121,8 @@ std::vector<Instance> instances() {
       {"fold_linear_add", "c = Conv(x, W)\ny = Add(c, a)", image, "E1"},
       {"fold_pad", "p = Pad(x, pads)\ny = Conv(p, W3)", image, "E1"},
       {"fold_pad", "p = Pad(x, pads)\ny = AveragePool<kernel_shape=[3,3]>(p)", image, "E1"},
+      {"fold_pad", "p = Pad(x, pads)\nq = Pad(p, pads)\ny = AveragePool<kernel_shape=[3,3]>(q)",
+       image, "E1"},
       {"fuse_add_activation", "c = Add(x, x)\ny = Relu(c)", image, "E0"},
       {"fuse_linear_activation", "c = Conv(x, W)\ny = Sigmoid(c)", image, "E0"},
       {"fuse_linear_add", "c = Conv(x, W)\ny = Add(c, x)", image, "E0"},
