@@ -25,6 +25,7 @@ struct FaultSite {
   std::set<std::string> nodes;
   /// Constants that rules made (writing).
   std::set<std::string> constants;
+  std::string what = {};  ///< set by the fault: which constant, where the name does not say
 
   /// The nodes of one of the types ("Add|Sub"), in random order.
   std::vector<NodeId> nodes_of(const std::string& types) const;
@@ -42,8 +43,9 @@ struct Fault {
   std::string name;
   Kind kind = Kind::reading;
   /// True: the fault changes operators, and the function may stay the same (ReLU behind ReLU); such
-  /// a mutant is drawn again when no sample shows more than float32 rounding. Faults that only change
-  /// numbers must be seen in the constants; they are drawn again only when no number changes at all.
+  /// a mutant is drawn again when no sample shows more than float32 rounding. Faults that only
+  /// change numbers must be seen in the constants; they are drawn again only when no number changes
+  /// at all.
   bool may_be_equivalent = false;
   /// False when there is nothing to change.
   bool (*inject)(FaultSite&) = nullptr;
@@ -52,6 +54,15 @@ struct Fault {
 struct RegisterFault {
   explicit RegisterFault(Fault fault);
 };
+
+/// A mutant that is no fault: with double-double everywhere, no sample of `r`, scaled and negated,
+/// gives another number than without it. (Epsilon in front of a factor 0; both orders of
+/// DepthToSpace with one channel left.)
+bool changes_nothing(const RandomGraph& r, const Graph& right, const Graph& wrong);
+
+/// For faults that change operators and not only numbers: no sample leaves what float32 rounding
+/// may do (both certified radii, twice for what constants were rounded by).
+bool hides_in_rounding(const RandomGraph& r, const Graph& wrong);
 
 /// Injects one fault into the graph's fusion under mode `all`, and judges it. nullopt when no fault
 /// has an effect; else whether some region was found not equivalent. `text` says what was done.

@@ -29,7 +29,9 @@ bool one_ulp(FaultSite& s) {
   if (made.empty()) return false;
   const ValueId v = s.random.pick(made);
   Tensor t = s.graph.constant(v)->clone();
-  auto& x = t.mutable_data<float>()[static_cast<std::size_t>(s.random.below(t.numel()))];
+  const std::int64_t at = s.random.below(t.numel());
+  s.what = " of '" + s.graph.name(v) + "'[" + std::to_string(at) + "]";
+  auto& x = t.mutable_data<float>()[static_cast<std::size_t>(at)];
   x = std::nextafter(x, s.random.chance(0.5) ? INFINITY : -INFINITY);
   s.graph.set_initializer(v, t);
   return true;
@@ -48,6 +50,7 @@ bool channels_exchanged(FaultSite& s) {
     const std::size_t row = from.size() / static_cast<std::size_t>(t->shape()[0]);
     for (std::size_t i = 0; i < from.size(); ++i) to[i] = from[(i + row) % from.size()];
     s.graph.set_initializer(*v, rotated);
+    s.what = " of '" + name + "'";
     return true;
   }
   return false;

@@ -1,6 +1,8 @@
 // Wiring and structure of read models; the cases S-32 and S-36 as unit tests.
 #include "runtime/onnx/reader.h"
 
+#include "fusion/pipeline.h"
+#include "runtime/executor.h"
 #include "runtime/op.h"
 #include "tests/runtime/onnx/model_text.h"
 #include "tests/support/matchers.h"
@@ -85,6 +87,37 @@ TEST(Reader, InitializerThatIsAnInputIsAConstantBeforeIr4) {
   const Graph g = read(model);
   EXPECT_EQ(g.inputs().size(), 1U);
   EXPECT_NE(g.constant(*g.find_value("W")), nullptr);
+}
+
+/// x = 3, Conv by 2, normalization by 10: files of IR 3 list every initializer as an input. It
+/// folds, and feeding the weight is refused.
+TEST(Reader, S08b_WeightsOfIr3AreConstantsAndFold) {
+  const auto parameter = [](const std::string& name, float x, const std::string& dims) {
+    return "initializer { name: '" + name + "' " + dims +
+           " data_type: 1 float_data: " + std::to_string(x) + " } ";
+  };
+  const std::string four = "dims: 1 dims: 1 dims: 1 dims: 1", one = "dims: 1";
+  std::string text = "input { " + floats("x", {"1", "1", "1", "1"}) + " } input { " +
+                     floats("W", {"1", "1", "1", "1"}) + " } output { " +
+                     floats("y", {"1", "1", "1", "1"}) + " } " + parameter("W", 2, four);
+  for (const auto& [name, x] :
+       {std::pair("g", 10.0F), std::pair("b", 0.0F), std::pair("m", 0.0F), std::pair("v", 1.0F)})
+    text += "input { " + floats(name, {"1"}) + " } " + parameter(name, x, one);
+  auto model =
+      model_of(text +
+               "node { op_type: 'Conv' input: 'x' input: 'W' output: 'c' } "
+               "node { op_type: 'BatchNormalization' input: 'c' input: 'g' input: 'b' input: 'm' "
+               "input: 'v' output: 'y' attribute { name: 'epsilon' type: FLOAT f: 0 } }");
+  model.set_ir_version(3);
+  const Graph g = read(model);
+  const FusionResult fused = fuse(g, {.mode = "bn"});
+  EXPECT_EQ(op_order(fused.graph), std::vector<std::string>{"Conv"});
+  Feeds feeds{{"x", Tensor::of<float>({1, 1, 1, 1}, {3})}};
+  for (const Graph* one_graph : {&g, &fused.graph})
+    expect_values(Executor(*one_graph, Precision::cr).run(feeds).at("y"), {1, 1, 1, 1}, {60});
+  feeds["W"] = Tensor::of<float>({1, 1, 1, 1}, {5});
+  expect_error([&] { Executor(g, Precision::cr).run(feeds); }, ErrorKind::bad_input,
+               {"'W'", "constant"});
 }
 
 TEST(Reader, UnknownElementTypeLoads) {
