@@ -123,10 +123,7 @@ std::vector<Variant> other_variants(const Problem& p) {
 std::optional<Decline> refuse(const KernelRequest& r, const DotForm& form) {
   const std::int64_t rank = r.inputs[0].shape.rank();
   if (rank < 3 || rank > 5) return Decline{"convolution of rank " + std::to_string(rank)};
-  if (r.inputs[0].dtype != DType::float32)
-    return Decline{"input is " + to_string(r.inputs[0].dtype)};
-  if (r.constant(1) == nullptr) return Decline{"weights are not constant"};
-  if (r.has_input(2) && r.constant(2) == nullptr) return Decline{"bias is not constant"};
+  if (auto d = refuse_operands(r)) return d;
   if (form.residual && (!r.has_input(3) || r.inputs[3].shape != r.outputs[0].shape)) {
     return Decline{"residual has another shape than the output"};
   }

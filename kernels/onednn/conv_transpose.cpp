@@ -74,10 +74,7 @@ std::variant<DotForm, Decline> transposed_form(const KernelRequest& r) {
   if (!form || form->base != "ConvTranspose") return Decline{"activation has no oneDNN form"};
   const std::int64_t rank = r.inputs[0].shape.rank();
   if (rank < 3 || rank > 5) return Decline{"rank " + std::to_string(rank)};
-  if (r.inputs[0].dtype != DType::float32)
-    return Decline{"input is " + to_string(r.inputs[0].dtype)};
-  if (r.constant(1) == nullptr) return Decline{"weights are not constant"};
-  if (r.has_input(2) && r.constant(2) == nullptr) return Decline{"bias is not constant"};
+  if (auto d = refuse_operands(r)) return *d;
   if (form->residual) return Decline{"a residual after ConvTranspose"};
   if (r.inputs[0].shape.numel() == 0 || r.outputs[0].shape.numel() == 0)
     return Decline{"empty tensor"};

@@ -36,6 +36,14 @@ std::optional<DotForm> dot_form(const Node& node) {
   return form.activation ? std::optional(form) : std::nullopt;
 }
 
+std::optional<Decline> refuse_operands(const KernelRequest& r) {
+  if (r.inputs[0].dtype != DType::float32)
+    return Decline{"input is " + to_string(r.inputs[0].dtype)};
+  if (r.constant(1) == nullptr) return Decline{"weights are not constant"};
+  if (r.has_input(2) && r.constant(2) == nullptr) return Decline{"bias is not constant"};
+  return std::nullopt;
+}
+
 void append_activation(dnnl::post_ops& ops, const std::optional<Eltwise>& activation) {
   if (activation) ops.append_eltwise(activation->algorithm, activation->alpha, activation->beta);
 }

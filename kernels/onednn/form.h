@@ -39,6 +39,10 @@ std::optional<Eltwise> eltwise_of(const ActivationParts& parts);
 /// anything else.
 std::optional<DotForm> dot_form(const Node& node);
 
+/// Why the operands of a float32 convolution do not serve: another type, or weights or a bias that
+/// are not constant.
+std::optional<Decline> refuse_operands(const KernelRequest& request);
+
 /// Appends the activation as a post-op.
 void append_activation(dnnl::post_ops& ops, const std::optional<Eltwise>& activation);
 

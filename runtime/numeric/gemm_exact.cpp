@@ -9,6 +9,7 @@
 #include <limits>
 #include <optional>
 
+#include "runtime/numeric/dd.h"
 #include "runtime/numeric/exact_accumulator.h"
 #include "runtime/numeric/proved.h"
 
@@ -80,14 +81,6 @@ T signed_zero(const DotTerms& t) {
   return T(-0.0);
 }
 
-// s and the error e of s + p, exact (Knuth's TwoSum).
-void two_sum(double& s, double p, double& e) {
-  const double sum = s + p;
-  const double t = sum - s;
-  e = (s - (sum - t)) + (p - t);
-  s = sum;
-}
-
 // Compensated sum: the value is s + E with E the exact sum of the errors q_i, of which e is the
 // plain sum. With m errors |e - E| <= gamma_m * sum|q_i| <= m 2^-53 (1 + 2^-20) sum|q_i| =: r, and
 // sum|q_i| itself is computed with relative error below gamma_m; the factor 1.001 covers both for m
@@ -97,7 +90,7 @@ class CompensatedSum {
  public:
   void add(double p) {
     double q = 0.0;
-    two_sum(s_, p, q);
+    s_ = qd::two_sum(s_, p, q);
     error(q);
   }
   void add_product(double a, double b) {
@@ -115,8 +108,8 @@ class CompensatedSum {
   }
   std::optional<float> rounded() const {
     if (size_ == 0.0) return s_ != 0.0 ? std::optional(static_cast<float>(s_)) : std::nullopt;
-    double high = s_, low = 0.0;
-    two_sum(high, e_, low);
+    double low = 0.0;
+    const double high = qd::two_sum(s_, e_, low);
     const double bound = 1.001 * 0x1p-53 * static_cast<double>(count_) * size_ + 0x1p-1000;
     const double r = proved<"float32, compensated dot product">(bound).value;
     const double slack = r + 0x1p-50 * (std::fabs(low) + r);

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "runtime/numeric/dd.h"
 #include "runtime/numeric/proved.h"
 #include "runtime/numeric/rows.h"
 #include "runtime/numeric/rows_exact.h"
@@ -65,13 +66,6 @@ struct Coefficients {
   double s = 0, t = 0;
 };
 
-/// a + b as a rounded sum and its exact error (Knuth).
-double two_sum(double a, double b, double& error) {
-  const double sum = a + b, of_b = sum - a;
-  error = (a - (sum - of_b)) + (b - of_b);
-  return sum;
-}
-
 // s and t from pairs of doubles, u = 2^-53. Float parameters keep all of it far from underflow.
 //
 // Sum: variance + epsilon = v + v_low exactly.
@@ -89,14 +83,14 @@ double two_sum(double a, double b, double& error) {
 bool quick_coefficients(const BatchNormParameters& p, Coefficients& c) {
   const double scale = p.scale, bias = p.bias, mean = p.mean;
   double v_low = 0;
-  const double v = two_sum(p.variance, p.epsilon, v_low);
+  const double v = qd::two_sum(p.variance, p.epsilon, v_low);
   const double r = std::sqrt(v), r_low = (std::fma(-r, r, v) + v_low) / (2 * r);
   const double q = scale / r, q_low = (std::fma(-q, r, scale) - q * r_low) / r;
   c.s = q + q_low;
   const double s_low = q_low - (c.s - q);
   const double product = mean * c.s, p_low = std::fma(mean, c.s, -product) + mean * s_low;
   double t_low = 0;
-  const double t_high = two_sum(bias, -product, t_low);
+  const double t_high = qd::two_sum(bias, -product, t_low);
   c.t = t_high + (t_low - p_low);
   return scale != 0 && std::fabs(c.t) > 0x1p-40 * (std::fabs(bias) + std::fabs(product));
 }

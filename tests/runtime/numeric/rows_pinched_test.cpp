@@ -110,26 +110,20 @@ TEST(RowsPinched, SoftmaxOfADifferenceThatRounds) {
 }
 
 // Three more knobs, to below 2^-110: now the double-double evaluation has to leave it to MPFR.
-TEST(RowsPinched, SoftmaxBeyondDoubleDouble) {
-  std::mt19937_64 rng(7);
-  std::uniform_real_distribution<float> uniform(-80.0F, -1.0F);
+void check_beyond(std::uint64_t seed, float low, float high, std::initializer_list<Form> forms) {
+  std::mt19937_64 rng(seed);
+  std::uniform_real_distribution<float> uniform(low, high);
   for (int round = 0; round < 40; ++round) {
     Row x(9, -600.0F);
     x[0] = uniform(rng);
     x[1] = 0x1.234568p-20F;
-    check_form(Form::softmax, x, exponents<float>(x, 2, {-14, -25, -36, -48, -59, -70}));
+    for (const Form form : forms)
+      check_form(form, x, exponents<float>(x, 2, {-14, -25, -36, -48, -59, -70}));
   }
 }
+TEST(RowsPinched, SoftmaxBeyondDoubleDouble) { check_beyond(7, -80.0F, -1.0F, {Form::softmax}); }
 TEST(RowsPinched, LogSoftmaxBeyondDoubleDouble) {
-  std::mt19937_64 rng(8);
-  std::uniform_real_distribution<float> uniform(-1.0F, -0.1F);
-  for (int round = 0; round < 40; ++round) {
-    Row x(9, -600.0F);
-    x[0] = uniform(rng);
-    x[1] = 0x1.234568p-20F;
-    check_form(Form::log_softmax, x, exponents<float>(x, 2, {-14, -25, -36, -48, -59, -70}));
-    check_form(Form::log_sum_exp, x, exponents<float>(x, 2, {-14, -25, -36, -48, -59, -70}));
-  }
+  check_beyond(8, -1.0F, -0.1F, {Form::log_softmax, Form::log_sum_exp});
 }
 
 // The same loss in double-double: in each lane about 0.9 and 400 terms of 0.45 units in the last
