@@ -1,40 +1,21 @@
 #include "validation/certificate/whole_region.h"
 
-#include <map>
+#include "validation/certificate/insert_region.h"
 
 namespace assay {
 namespace {
 
 constexpr std::int64_t most_numbers = 1 << 20;  ///< constants of the graph
 
-/// Adds the region's fused side to `g`, which holds the values that it reads. Answers its output.
-std::optional<ValueId> insert(Graph& g, const Region& r) {
-  const Graph& part = r.fused;
-  std::map<ValueId, ValueId> here;
-  const auto at = [&](ValueId v) {
-    if (!v.valid()) return v;
-    auto it = here.find(v);
-    if (it == here.end()) {
-      const std::string name = g.fresh_name(part.name(v) + "_fused");
-      const Tensor* t = part.constant(v);
-      it = here.emplace(v, t != nullptr ? g.add_initializer(name, *t) : g.add_value(name)).first;
-    }
-    return it->second;
-  };
+/// The fused side reads values of the graph alone and holds no subgraph.
+bool insertable(const Graph& g, const Graph& part) {
   for (const ValueId v : part.inputs()) {
-    const auto known = g.find_value(part.name(v));
-    if (!known) return std::nullopt;
-    here[v] = *known;
+    if (!g.find_value(part.name(v))) return false;
   }
   for (const NodeId n : part.topological_order()) {
-    Node node = part.node(n);
-    if (!node.captures.empty()) return std::nullopt;
-    node.name = g.fresh_node_name(node.name);
-    for (ValueId& v : node.inputs) v = at(v);
-    for (ValueId& v : node.outputs) v = at(v);
-    g.add_node(std::move(node));
+    if (!part.node(n).captures.empty()) return false;
   }
-  return at(part.outputs()[0]);
+  return true;
 }
 
 std::int64_t numbers_in(const Graph& g) {
@@ -49,15 +30,14 @@ std::int64_t numbers_in(const Graph& g) {
 
 std::optional<Region> from_graph_inputs(const Graph& original, const Region& r) {
   const auto out = original.find_value(r.output);
-  if (!out || numbers_in(original) > most_numbers) return std::nullopt;
+  if (!out || numbers_in(original) > most_numbers || !insertable(original, r.fused))
+    return std::nullopt;
   Region whole = r;
   whole.dependent = {};
   whole.original = extract(original, original.inputs(), {*out});
   Graph g = original;
   for (const auto& [domain, version] : r.fused.info.opsets) g.info.opsets.emplace(domain, version);
-  const auto fused = insert(g, r);
-  if (!fused) return std::nullopt;
-  whole.fused = extract(g, g.inputs(), {*fused});
+  whole.fused = extract(g, g.inputs(), {insert_region(g, r, "fused side: ")});
   return whole;
 }
 
