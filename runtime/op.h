@@ -114,7 +114,7 @@ class EvalContext {
 struct BoundContext {
   const Node* node = nullptr;
   std::int64_t opset = 1;
-  /// Unit roundoff of the evaluation whose radius is wanted: 2^-24, 2^-53 or 2^-104.
+  /// Unit roundoff of the evaluation whose radius is wanted: 2^-24, 2^-53 or dd_unit().
   double unit = 0;
   /// Smallest positive number of that evaluation's type (the underflow term).
   double tiny = 0;

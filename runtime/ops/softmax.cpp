@@ -6,6 +6,7 @@
 //   hardmax    y_i = 1 at the first largest element, else 0
 // cr rounds the exact composite once per output; f32 subtracts the row's largest element first
 // (rows.h). A row that holds a NaN or +inf, or only -inf, is all NaN (softmax, logsoftmax).
+#include "runtime/numeric/elementary.h"
 #include "runtime/numeric/rows.h"
 
 #include "runtime/ops/support/bound.h"
@@ -102,14 +103,14 @@ void bound_rows(BoundContext& c, const F& radius_of) {
 /// sum of n terms and the quotient.
 void bound_softmax(BoundContext& c) {
   bound_rows(c, [&](double y, double r, double span, double n) {
-    const double own = (2 * span + n + 6) * std::max(c.unit, 0x1p-94) * 2;
+    const double own = (2 * span + n + 6) * std::max(c.unit, dd_error()) * 2;
     return y * (std::expm1(2 * r) * (1 + 0x1p-40) + own) + (n + 2) * c.tiny;
   });
 }
 
 void bound_log_softmax(BoundContext& c) {
   bound_rows(c, [&](double y, double r, double span, double n) {
-    const double own = (2 * span + n + 6 + 3 * std::fabs(y)) * std::max(c.unit, 0x1p-94) * 2;
+    const double own = (2 * span + n + 6 + 3 * std::fabs(y)) * std::max(c.unit, dd_error()) * 2;
     return 2 * r + own + 2 * c.tiny;
   });
 }

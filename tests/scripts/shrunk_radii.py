@@ -24,6 +24,8 @@ GUARDS = {
     "float32, power": "ElementaryPow.*",
     "float32, dot product": "Gemm.*",
     "float32, compensated dot product": "GemmExact.*",
+    "dd, one operation": "DoubleDouble.*",
+    "dd, elementary": "ElementaryExp.*",
     "dot product, canonical order": "DotRadius.*",
     "dot product, any order": "DotRadius.*",
     "float32, sum": "RowsHostile.Sum",

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <set>
 
+#include "runtime/numeric/dd.h"
+
 namespace assay {
 namespace {
 
@@ -16,7 +18,7 @@ Unit unit_of(Precision p) {
     case Precision::f64:
       return {0x1p-53, 0x1p-1074};
     case Precision::dd:
-      return {0x1p-104, 0x1p-1074};
+      return {dd_unit(), 0x1p-1074};
     default:
       return {0x1p-24, 0x1p-149};
   }

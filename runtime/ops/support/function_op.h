@@ -58,7 +58,7 @@ void eval_function(EvalContext& c) {
 template <class Fn>
 double function_error(const BoundContext& c, const Fn& fn) {
   if (c.unit >= 0x1p-24) return c.unit;
-  return c.unit >= 0x1p-53 ? c.unit + f64_error(fn) : 0x1p-94;
+  return c.unit >= 0x1p-53 ? c.unit + f64_error(fn) : dd_error();
 }
 
 template <class Op>

@@ -160,8 +160,7 @@ void check_wide(const Fn& fn, const Oracle& oracle, const std::vector<float>& po
     const double size = std::fabs(Expected(oracle, x).to_double());
     if (!(size >= 0x1p-800) || std::isinf(size) || std::fabs(x) < 0x1p-800) continue;
     const dd wide = dd(x) + x * 0x1p-60;
-    // 2^-95: the loss of the longest chain of dd operations, measured with room of 2^5.
-    ASSERT_LE(Expected(oracle, wide).relative_error(evaluate(fn, wide)), 0x1p-95)
+    ASSERT_LE(Expected(oracle, wide).relative_error(evaluate(fn, wide)), dd_error())
         << std::hexfloat << x;
   }
 }
