@@ -29,7 +29,7 @@ struct Impl<LogFn> {
   static dd wide(const LogFn& fn, const dd& x) {
     // Next to 1 the small result needs more than dd's 106 bits of e^-y; below 2^-900 the low word
     // underflows.
-    const bool hard = std::fabs(dd_hi(x) - 1) < 0x1p-4 || dd_hi(x) < 0x1p-900;
+    const bool hard = std::fabs(dd_hi(x) - 1) < 0x1p-10 || dd_hi(x) < 0x1p-900;
     return hard ? elementary::wide_by_mpfr(fn, x) : dd_log(x);
   }
 };

@@ -25,7 +25,7 @@ GUARDS = {
     "float32, dot product": "Gemm.*",
     "float32, compensated dot product": "GemmExact.*",
     "dd, one operation": "DoubleDouble.*",
-    "dd, elementary": "ElementaryExp.*",
+    "dd, elementary": "ElementaryLog.*",
     "dot product, canonical order": "DotRadius.*",
     "dot product, any order": "DotRadius.*",
     "float32, sum": "RowsHostile.Sum",

@@ -16,6 +16,16 @@ TEST(ElementaryLog, Log) {
   check_all(
       LogFn{}, [](mpfr_ptr y, mpfr_srcptr x) { mpfr_log(y, x, MPFR_RNDN); }, kTiny, kMax);
 }
+// Just outside of where MPFR takes over: the error of e^-y counts most against so small a result.
+TEST(ElementaryLog, DoubleDoubleNextToOne) {
+  std::vector<float> points;
+  for (int i = 0; i < 20000; ++i) {
+    const float step = 0x1p-10F + static_cast<float>(i) * 0x1p-22F;
+    points.push_back(i % 2 == 0 ? 1 + step : 1 - step);
+  }
+  check_wide(
+      LogFn{}, [](mpfr_ptr y, mpfr_srcptr x) { mpfr_log(y, x, MPFR_RNDN); }, points);
+}
 TEST(ElementaryLog, Asinh) {
   check_all(AsinhFn{}, [](mpfr_ptr y, mpfr_srcptr x) { mpfr_asinh(y, x, MPFR_RNDN); });
 }
