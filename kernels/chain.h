@@ -9,9 +9,12 @@
 #include <optional>
 #include <vector>
 
-#include "kernels/kernel.h"
+#include "kernels/layout.h"
+#include "runtime/graph.h"
 
 namespace assay::kernels {
+
+class Kernel;
 
 enum class ChainFunction {
   add,

@@ -4,6 +4,8 @@
 #include <span>
 #include <tuple>
 
+#include "kernels/kernel.h"
+
 namespace assay::kernels {
 namespace {
 
@@ -199,6 +201,26 @@ std::optional<ChainPlan> plan_chain(const ChainView& view, NodeId first) {
     auto plan = Planner(view).plan(std::span(all.nodes()).first(size));
     // Channel operands repeat along the innermost axis only when that is the channel axis.
     if (plan && (plan->spec.channels.empty() || plan->layout != Layout::plain)) return plan;
+  }
+  return std::nullopt;
+}
+
+std::optional<TailPlan> plan_tail(const ChainView& view, ValueId v) {
+  const auto& readers = view.graph.value(v).readers;
+  if (view.graph.is_output(v)) return std::nullopt;
+  for (const NodeId first : readers) {
+    Planner all(view);
+    all.grow(first);
+    for (std::size_t size = all.nodes().size(); size >= 1; --size) {
+      const auto nodes = std::span(all.nodes()).first(size);
+      const bool whole = std::all_of(readers.begin(), readers.end(), [&](NodeId n) {
+        return std::find(nodes.begin(), nodes.end(), n) != nodes.end();
+      });
+      if (!whole) break;
+      const auto plan = Planner(view).plan(nodes);
+      if (!plan || plan->inputs != std::vector{v}) continue;
+      if (auto steps = tail_of(plan->spec)) return TailPlan{plan->nodes, *std::move(steps)};
+    }
   }
   return std::nullopt;
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "kernels/chain.h"
+#include "kernels/tail.h"
 #include "runtime/graph.h"
 
 namespace assay::kernels {
@@ -32,5 +33,14 @@ struct ChainPlan {
 /// operands are computed already (float32, or codes for a DequantizeLinear), constant scalars, or
 /// one value per channel. nullopt when it is shorter than two.
 std::optional<ChainPlan> plan_chain(const ChainView& view, NodeId first);
+
+struct TailPlan {
+  std::vector<NodeId> nodes = {};  ///< in order of the data
+  std::vector<ActivationParts> steps = {};
+};
+
+/// The longest elementwise end of the node that computes `v`: it reads `v`, which nobody else
+/// reads, and scalars.
+std::optional<TailPlan> plan_tail(const ChainView& view, ValueId v);
 
 }  // namespace assay::kernels

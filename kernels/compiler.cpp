@@ -225,27 +225,60 @@ class Compiler {
     }
   }
 
-  /// Elementwise nodes that follow each other become one step. True when `n` is part of it.
-  bool compile_chain(NodeId n) {
-    if (!impl_->options.fuse_chains || folded(graph().node(n))) return false;
-    const ChainView view{graph(), [this](ValueId v) { return constant(v); },
-                         [this](ValueId v) {
-                           Slot s = slot_of(v);
-                           for (const Place& p : places_[v]) {
-                             if (p.layout == Layout::channels_last) s.layout = p.layout;
-                           }
-                           return s;
-                         },
-                         [this](ValueId v) { return !places_[v].empty(); }};
-    auto plan = plan_chain(view, n);
-    if (!plan) return false;
-    add_chain(*plan);
-    for (const NodeId m : plan->nodes) {
+  /// `computed`: a value that counts as available.
+  ChainView chain_view(std::optional<ValueId> computed = std::nullopt) {
+    return {graph(), [this](ValueId v) { return constant(v); },
+            [this](ValueId v) {
+              Slot s = slot_of(v);
+              for (const Place& p : places_[v]) {
+                if (p.layout == Layout::channels_last) s.layout = p.layout;
+              }
+              return s;
+            },
+            [this, computed](ValueId v) { return v == computed || !places_[v].empty(); }};
+  }
+
+  /// The nodes are part of a step that is in place.
+  void done_with(const std::vector<NodeId>& nodes) {
+    for (const NodeId m : nodes) {
       chained_.insert(m);
       for (const ValueId v : graph().node(m).inputs) {
         if (v.valid()) --reads_left_[v];
       }
     }
+  }
+
+  /// Elementwise nodes that follow each other become one step. True when `n` is part of it.
+  bool compile_chain(NodeId n) {
+    if (!impl_->options.fuse_chains || folded(graph().node(n))) return false;
+    auto plan = plan_chain(chain_view(), n);
+    if (!plan) return false;
+    add_chain(*plan);
+    done_with(plan->nodes);
+    return true;
+  }
+
+  /// Elementwise nodes behind `n` run in its kernel when that can take them; the step bears the
+  /// last one's name.
+  bool compile_with_tail(NodeId n) {
+    const Node& node = graph().node(n);
+    if (!impl_->options.fuse_chains || node.outputs.size() != 1 || !node.captures.empty())
+      return false;
+    const auto tail = plan_tail(chain_view(node.outputs[0]), node.outputs[0]);
+    if (!tail) return false;
+    KernelRequest request = request_for(n);
+    request.tail = tail->steps;
+    KernelAnswer answer = make_kernel(request);
+    auto* plan = std::get_if<KernelPlan>(&answer);
+    if (plan == nullptr) return false;
+    const Node& last = graph().node(tail->nodes.back());
+    StepInfo info = info_of(n, request);
+    info.node = last.name;
+    info.value = graph().name(last.outputs[0]);
+    for (const ActivationParts& step : tail->steps) info.op += "+" + step.name;
+    finish_step(last, node.inputs, std::move(*plan), std::move(info));
+    done_with({n});
+    done_with(tail->nodes);
     return true;
   }
 
@@ -294,6 +327,7 @@ class Compiler {
     if (!folded(node) && foldable(node)) fold(n);
     if (compile_chain(n)) return;
     if (!folded(node)) {
+      if (compile_with_tail(n)) return;
       const KernelRequest request = request_for(n);
       KernelAnswer answer =
           node.captures.empty() ? make_kernel(request) : Decline{"it has a subgraph"};

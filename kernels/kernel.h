@@ -17,6 +17,7 @@
 
 #include "kernels/arithmetic.h"
 #include "kernels/layout.h"
+#include "kernels/tail.h"
 #include "runtime/graph.h"
 #include "runtime/infer.h"
 
@@ -78,6 +79,7 @@ struct KernelRequest {
   std::vector<bool>
       dies;  ///< per input: this node is the last reader of an arena buffer, and reads it once
   int threads = 1;
+  std::vector<ActivationParts> tail = {};  ///< applied to the output before it is stored
 
   const Node& node() const { return graph.node(id); }
   const Attributes& attributes() const { return node().attributes; }
@@ -94,7 +96,8 @@ struct KernelFamily {
   std::vector<std::string> ops;  ///< operator types; not read when `matches` is set
   std::function<KernelAnswer(const KernelRequest&)> make;
   std::string domain = {};
-  int rank = 0;  ///< lower is asked first
+  int rank = 0;             ///< lower is asked first
+  bool takes_tail = false;  ///< false: not asked when the request has a tail
   /// For operator types composed from parts (ConvAddRelu): whether the family covers this one.
   std::function<bool(const std::string& op_type)> matches = nullptr;
 };

@@ -25,8 +25,9 @@ struct ProgramOptions {
   int threads = 0;       ///< 0: what OpenMP offers
   bool tune = false;     ///< choose kernels by timing them inside the running program
   int tune_rounds = 12;  ///< timed runs per variant; the lower quartile counts
-  /// Elementwise nodes that follow each other run as one step: the same bits, fewer passes over
-  /// memory. Values inside a chain cannot be tapped.
+  /// Elementwise nodes that follow each other run as one step, with the same bits, or in the
+  /// convolution in front of them, rounded as its kernel does: fewer passes over memory. Values
+  /// inside a step cannot be tapped.
   bool fuse_chains = false;
   std::string tune_cache =
       {};  ///< JSON file: read when it exists, and written after tuning; empty: none

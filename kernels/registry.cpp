@@ -29,6 +29,7 @@ KernelAnswer make_kernel(const KernelRequest& request) {
   Decline all;
   for (const KernelFamily& family : families()) {
     if (!covers(family, request.node())) continue;
+    if (!request.tail.empty() && !family.takes_tail) continue;
     KernelAnswer answer = family.make(request);
     if (std::holds_alternative<KernelPlan>(answer)) return answer;
     const Decline& d = std::get<Decline>(answer);

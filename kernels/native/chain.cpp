@@ -5,6 +5,7 @@
 #include <numeric>
 #include <optional>
 
+#include "kernels/kernel.h"
 #include "kernels/native/code_loops.h"
 #include "kernels/native/code_table.h"
 

@@ -1,9 +1,9 @@
 // Convolution in float32: bias, residual and activation in one primitive, channels-last, weights
 // packed once.
 //
-// y = act(conv(x, w) + b + residual). The residual is a `sum` in place when its buffer dies here,
-// else a binary addition, so a skip tensor that is read later stays intact. A 1x1 convolution of
-// stride 1 is also offered as a matrix product.
+// y = tail(act(conv(x, w) + b + residual)). The residual is a `sum` in place when its buffer dies
+// here, else a binary addition, so a skip tensor that is read later stays intact. A 1x1 convolution
+// of stride 1 is also offered as a matrix product.
 #include "kernels/onednn/form.h"
 #include "kernels/onednn/window.h"
 
@@ -23,6 +23,7 @@ struct Problem {
   Window window;
   DotForm form;
   bool sum = false;  // residual added in place
+  std::vector<Eltwise> tail = {};
 };
 
 bool has_bias(const Problem& p) { return p.b.defined(); }
@@ -40,6 +41,7 @@ dnnl::primitive_attr attr_for(const Problem& p, const MemoryDesc& residual) {
   if (p.form.residual && p.sum) ops.append_sum(1.0F);
   if (p.form.residual && !p.sum) ops.append_binary(dnnl::algorithm::binary_add, residual);
   append_activation(ops, p.form.activation);
+  for (const Eltwise& e : p.tail) append_activation(ops, e);
   auto attr = make_attr();
   attr.set_post_ops(ops);
   return attr;
@@ -146,6 +148,7 @@ Problem problem_of(const KernelRequest& r, const DotForm& form) {
   p.window = window_of(r.attributes(), {dims.begin() + 2, dims.end()}, p.x.shape, p.y.shape);
   p.sum = form.residual && r.dies[residual_input] &&
           r.inputs[residual_input].layout == Layout::channels_last;
+  p.tail = eltwise_tail(r.tail);
   return p;
 }
 
@@ -172,9 +175,12 @@ bool is_fused_conv(const std::string& type) {
   return type.rfind("Conv", 0) == 0 && type.rfind("ConvTranspose", 0) != 0;
 }
 
-const RegisterKernel plain{{.ops = {"Conv"}, .make = make}};
-const RegisterKernel fused{
-    {.ops = {}, .make = make, .domain = assay_domain, .matches = is_fused_conv}};
+const RegisterKernel plain{{.ops = {"Conv"}, .make = make, .takes_tail = true}};
+const RegisterKernel fused{{.ops = {},
+                            .make = make,
+                            .domain = assay_domain,
+                            .takes_tail = true,
+                            .matches = is_fused_conv}};
 
 }  // namespace
 }  // namespace assay::kernels::conv_kernel

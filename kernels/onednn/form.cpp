@@ -7,6 +7,7 @@ namespace assay::kernels {
 std::optional<Eltwise> eltwise_of(const ActivationParts& p) {
   using A = dnnl::algorithm;
   if (p.name == "Relu") return Eltwise{A::eltwise_relu, 0.0F, 0.0F};
+  if (p.name == "Linear") return Eltwise{A::eltwise_linear, p.alpha, p.beta};
   if (p.name == "LeakyRelu") return Eltwise{A::eltwise_relu, p.alpha, 0.0F};
   if (p.name == "Clip") return Eltwise{A::eltwise_clip, p.low, p.high};
   if (p.name == "HardSwish") return Eltwise{A::eltwise_hardswish, 1.0F / 6.0F, 0.5F};
@@ -42,6 +43,12 @@ std::optional<Decline> refuse_operands(const KernelRequest& r) {
   if (r.constant(1) == nullptr) return Decline{"weights are not constant"};
   if (r.has_input(2) && r.constant(2) == nullptr) return Decline{"bias is not constant"};
   return std::nullopt;
+}
+
+std::vector<Eltwise> eltwise_tail(const std::vector<ActivationParts>& tail) {
+  std::vector<Eltwise> list;
+  for (const ActivationParts& p : tail) list.push_back(eltwise_of(p).value());
+  return list;
 }
 
 void append_activation(dnnl::post_ops& ops, const std::optional<Eltwise>& activation) {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "kernels/onednn/engine.h"
+#include "kernels/tail.h"
 
 namespace assay::kernels {
 
@@ -26,13 +27,7 @@ struct DotForm {
   std::optional<Eltwise> activation = std::nullopt;
 };
 
-/// Activation by ONNX name; nullopt when oneDNN has none with the same formula. `low`, `high` are
-/// Clip's bounds; `alpha` and `beta` those of LeakyRelu, Elu and HardSigmoid.
-struct ActivationParts {
-  std::string name;
-  float low = 0, high = 0, alpha = 0, beta = 0;
-  std::string approximate = "none";  ///< of Gelu
-};
+/// nullopt when oneDNN has no function of the same formula.
 std::optional<Eltwise> eltwise_of(const ActivationParts& parts);
 
 /// The form of a plain node (Conv, ConvTranspose, Gemm, MatMul) or of a fused one; nullopt for
@@ -45,5 +40,8 @@ std::optional<Decline> refuse_operands(const KernelRequest& request);
 
 /// Appends the activation as a post-op.
 void append_activation(dnnl::post_ops& ops, const std::optional<Eltwise>& activation);
+
+/// The tail of a request as post-ops.
+std::vector<Eltwise> eltwise_tail(const std::vector<ActivationParts>& tail);
 
 }  // namespace assay::kernels
