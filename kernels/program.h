@@ -24,7 +24,7 @@ namespace assay::kernels {
 struct ProgramOptions {
   int threads = 0;       ///< 0: what OpenMP offers
   bool tune = false;     ///< choose kernels by timing them inside the running program
-  int tune_rounds = 12;  ///< timed runs per variant; the lower quartile counts
+  int tune_rounds = 12;  ///< least number of timed runs per variant; the lower quartile counts
   /// Elementwise nodes that follow each other run as one step, with the same bits, or in the
   /// convolution in front of them, rounded as its kernel does: fewer passes over memory. Values
   /// inside a step cannot be tapped.

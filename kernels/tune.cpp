@@ -1,14 +1,18 @@
 // Choosing between variants of the same result by timing them inside the running program.
 //
-// In round k every step runs its variant k (or its last), so neighbours and caches are those of the
-// real run; the lower quartile of each step's own times decides, since whatever else the machine
-// does only adds to a time. The fastest of many is partly the luckiest: every choice other than the
-// default is then timed against the default once more, in turn, and dropped unless it wins again.
+// Every run draws the variant of each step at random, steps of one signature alike, so neighbours
+// and caches are those of a real run, whichever they will be. A variant costs its own time and what
+// the step behind it takes beyond its usual time; lower quartiles decide, since whatever else the
+// machine does only adds to a time. The fastest of many is partly the luckiest: the whole choice is
+// then timed against the defaults once more, in turn, and dropped unless it wins again.
 // The choice is kept in a JSON file: {"<isa> t<threads> <step signature>": "<implementation>"}.
 #include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <random>
 
 #include "kernels/isa.h"
 #include "kernels/program_impl.h"
@@ -78,65 +82,154 @@ bool take_from_cache(const nlohmann::json& cache, const std::string& key, const 
   return true;
 }
 
-/// A variant of every step.
-using Choice = std::vector<std::size_t>;
-/// times[step][k] = seconds of each round under the k-th choice.
-using Times = std::vector<std::vector<std::vector<double>>>;
+/// Steps of one signature take one variant: they share their times.
+struct Group {
+  std::vector<std::size_t> steps;
+  std::size_t variants = 1;
+};
 
-/// Runs the choices in turn, `rounds` times after one that warms up.
-Times time_choices(Program& program, Program::Impl& impl, const std::vector<Choice>& choices,
-                   int rounds) {
-  Times times(impl.steps.size(), std::vector<std::vector<double>>(choices.size()));
-  std::vector<double> seconds;
-  for (int round = 0; round <= rounds; ++round) {
-    for (std::size_t k = 0; k < choices.size(); ++k) {
-      for (std::size_t i = 0; i < impl.steps.size(); ++i)
-        impl.steps[i].kernel->select(choices[k][i]);
-      program.execute_timed(seconds);
-      if (round == 0) continue;
-      for (std::size_t i = 0; i < impl.steps.size(); ++i) times[i][k].push_back(seconds[i]);
-    }
-  }
-  return times;
-}
-
-/// The k-th choice takes variant k of every step, or its last.
-std::vector<Choice> all_variants(const std::vector<Names>& names) {
-  std::size_t most = 1;
-  for (const Names& n : names) most = std::max(most, n.size());
-  std::vector<Choice> choices(most);
-  for (std::size_t k = 0; k < most; ++k) {
-    for (const Names& n : names) choices[k].push_back(std::min(k, n.size() - 1));
-  }
-  return choices;
-}
-
-/// Of the first `count` entries.
-std::size_t fastest(const std::vector<std::vector<double>>& variants, std::size_t count) {
-  std::size_t found = 0;
-  double least = lower_quartile(variants[0]);
-  for (std::size_t k = 1; k < count; ++k) {
-    // A challenger must win by more than timer noise, so that repeated tunings agree.
-    const double t = lower_quartile(variants[k]);
-    if (t < 0.97 * least) {
-      least = t;
-      found = k;
-    }
-  }
-  return found;
-}
-
-Choice choose_variants(Program& program, Program::Impl& impl, const std::vector<Names>& names) {
-  const int rounds = impl.options.tune_rounds;
-  const Times trial = time_choices(program, impl, all_variants(names), rounds);
-  const Choice defaults(names.size(), 0);
-  Choice chosen = defaults;
-  for (std::size_t i = 0; i < names.size(); ++i) chosen[i] = fastest(trial[i], names[i].size());
-  const Times again = time_choices(program, impl, {defaults, chosen}, rounds);
+std::vector<Group> group_steps(const Program::Impl& impl, const std::vector<Names>& names) {
+  std::map<std::pair<std::string, Names>, std::size_t> known;
+  std::vector<Group> groups;
   for (std::size_t i = 0; i < names.size(); ++i) {
-    if (!(lower_quartile(again[i][1]) < lower_quartile(again[i][0]))) chosen[i] = 0;
+    const auto key = std::pair(signature(impl, impl.steps[i]), names[i]);
+    const auto at = known.emplace(key, groups.size()).first->second;
+    if (at == groups.size()) groups.push_back({.steps = {}, .variants = names[i].size()});
+    groups[at].steps.push_back(i);
+  }
+  return groups;
+}
+
+/// A variant of every group.
+using Choice = std::vector<std::size_t>;
+
+void select(Program::Impl& impl, const std::vector<Group>& groups, const Choice& choice) {
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    for (const std::size_t i : groups[g].steps) impl.steps[i].kernel->select(choice[g]);
+  }
+}
+
+/// One timed run: the choice it ran with and the seconds of every step.
+struct Run {
+  Choice choice;
+  std::vector<double> seconds;
+};
+
+Run time_run(Program& program, Program::Impl& impl, const std::vector<Group>& groups,
+             Choice choice) {
+  select(impl, groups, choice);
+  Run run{.choice = std::move(choice), .seconds = {}};
+  program.execute_timed(run.seconds);
+  return run;
+}
+
+double total(const Run& run) {
+  return std::accumulate(run.seconds.begin(), run.seconds.end(), 0.0);
+}
+
+/// As many runs as fit the time for tuning, `least` at any rate.
+int runs_for(const Run& typical, int least) {
+  constexpr double seconds = 1.5;
+  constexpr int most = 1000;
+  return std::clamp(static_cast<int>(seconds / std::max(total(typical), 1e-6)), least,
+                    std::max(least, most));
+}
+
+/// Runs with variants drawn at random, each as often as the others of its group.
+std::vector<Run> trial_runs(Program& program, Program::Impl& impl, const std::vector<Group>& groups,
+                            int rounds) {
+  std::size_t most = 1;
+  for (const Group& g : groups) most = std::max(most, g.variants);
+  const Choice defaults(groups.size(), 0);
+  time_run(program, impl, groups, defaults);  // warms up
+  const int count =
+      runs_for(time_run(program, impl, groups, defaults), rounds * static_cast<int>(most));
+  std::mt19937 random(1);
+  std::vector<Run> runs;
+  for (int r = 0; r < count; ++r) {
+    Choice choice;
+    for (const Group& g : groups) choice.push_back(random() % g.variants);
+    runs.push_back(time_run(program, impl, groups, std::move(choice)));
+  }
+  return runs;
+}
+
+/// What a step costs with its own variant v, and what the step behind it then costs beyond its
+/// usual time: a kernel that leaves its output in the other core's cache pays later.
+class Costs {
+ public:
+  Costs(const std::vector<Group>& groups, const std::vector<Run>& runs)
+      : groups_(groups), runs_(runs), group_of_(runs[0].seconds.size()) {
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      for (const std::size_t i : groups[g].steps) group_of_[i] = g;
+    }
+    for (std::size_t i = 0; i < group_of_.size(); ++i) {
+      for (std::size_t v = 0; v < groups[group_of_[i]].variants; ++v)
+        own_.push_back(
+            lower_quartile(with_variant(i, v, [&](const Run& r) { return r.seconds[i]; })));
+      first_.push_back(own_.size() - groups[group_of_[i]].variants);
+    }
+  }
+
+  double of(std::size_t g, std::size_t v) const {
+    double sum = 0;
+    for (const std::size_t i : groups_[g].steps) {
+      sum += own(i, v);
+      if (i + 1 == group_of_.size()) continue;
+      sum += lower_quartile(with_variant(i, v, [&](const Run& r) {
+        return r.seconds[i + 1] - own(i + 1, r.choice[group_of_[i + 1]]);
+      }));
+    }
+    return sum;
+  }
+
+ private:
+  double own(std::size_t i, std::size_t v) const { return own_[first_[i] + v]; }
+
+  template <class F>
+  std::vector<double> with_variant(std::size_t i, std::size_t v, const F& f) const {
+    std::vector<double> list;
+    for (const Run& r : runs_) {
+      if (r.choice[group_of_[i]] == v) list.push_back(f(r));
+    }
+    if (list.empty()) list.push_back(std::numeric_limits<double>::infinity());
+    return list;
+  }
+
+  const std::vector<Group>& groups_;
+  const std::vector<Run>& runs_;
+  std::vector<std::size_t> group_of_, first_;
+  std::vector<double> own_;
+};
+
+/// A challenger must win by more than timer noise, so that repeated tunings agree.
+constexpr double margin = 0.98;
+
+Choice best_of(const std::vector<Group>& groups, const std::vector<Run>& runs) {
+  const Costs costs(groups, runs);
+  Choice chosen(groups.size(), 0);
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    double least = costs.of(g, 0);
+    for (std::size_t v = 1; v < groups[g].variants; ++v) {
+      const double t = costs.of(g, v);
+      if (!(t < margin * least)) continue;
+      least = t;
+      chosen[g] = v;
+    }
   }
   return chosen;
+}
+
+Choice choose_variants(Program& program, Program::Impl& impl, const std::vector<Group>& groups) {
+  const int rounds = impl.options.tune_rounds;
+  const Choice chosen = best_of(groups, trial_runs(program, impl, groups, rounds));
+  const Choice defaults(groups.size(), 0);
+  std::vector<double> with_chosen, with_defaults;
+  for (int r = 0; r < rounds; ++r) {
+    with_defaults.push_back(total(time_run(program, impl, groups, defaults)));
+    with_chosen.push_back(total(time_run(program, impl, groups, chosen)));
+  }
+  return lower_quartile(with_chosen) < lower_quartile(with_defaults) ? chosen : defaults;
 }
 
 }  // namespace
@@ -157,10 +250,12 @@ void tune_program(Program& program, Program::Impl& impl) {
     for (const auto& [name, s] : impl.inputs)
       feeds[name] = filling(impl.storages[static_cast<std::size_t>(s)].slot);
     impl.bind_inputs(feeds);
-    const Choice chosen = choose_variants(program, impl, names);
-    for (std::size_t i = 0; i < names.size(); ++i) {
-      impl.steps[i].kernel->select(chosen[i]);
-      if (names[i].size() > 1) cache[signature(impl, impl.steps[i])] = names[i][chosen[i]];
+    const auto groups = group_steps(impl, names);
+    const Choice chosen = choose_variants(program, impl, groups);
+    select(impl, groups, chosen);
+    for (std::size_t g = 0; g < groups.size(); ++g) {
+      const std::size_t i = groups[g].steps[0];
+      if (names[i].size() > 1) cache[signature(impl, impl.steps[i])] = names[i][chosen[g]];
     }
     write_cache(impl.options.tune_cache, cache);
   }
