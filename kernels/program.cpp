@@ -100,6 +100,15 @@ void Program::Impl::allocate() {
   scratch = AlignedBuffer(scratch_bytes);
   for (std::size_t i = 0; i < placed.size(); ++i) placed[i]->data = arena.data() + plan.offsets[i];
   for (const Step& s : steps) bind_step(s);
+  resting = false;
+}
+
+void Program::Impl::rest() {
+  arena = AlignedBuffer();
+  scratch = AlignedBuffer();
+  kept.clear();
+  for (const auto& [name, index] : inputs) storages[static_cast<std::size_t>(index)].data = nullptr;
+  resting = true;
 }
 
 void Program::Impl::bind_step(const Step& step) {
@@ -128,6 +137,7 @@ void Program::Impl::bind_inputs(const Feeds& feeds) {
     s.data = data;
     kept[name] = t;
   }
+  if (resting) return allocate();
   for (const Step& step : steps) {
     bool touched = false;
     for (const int i : step.inputs)
@@ -162,8 +172,10 @@ Program Program::compile(const Graph& graph, const std::map<std::string, Shape>&
 }
 
 void Program::bind_inputs(const Feeds& feeds) { impl_->bind_inputs(feeds); }
+void Program::rest() { impl_->rest(); }
 
 void Program::execute() {
+  ASSAY_ASSERT(!impl_->resting);
   const ThreadScope scope(impl_->threads);
   for (const Step& s : impl_->steps) s.kernel->run();
 }
@@ -181,6 +193,7 @@ void Program::execute_timed(std::vector<double>& seconds) {
 }
 
 std::map<std::string, Tensor> Program::outputs() const {
+  ASSAY_ASSERT(!impl_->resting);
   std::map<std::string, Tensor> out;
   for (const OutputPlace& o : impl_->outputs) {
     out[o.name] = plain_copy(impl_->storages[static_cast<std::size_t>(o.storage)].data, o.slot);

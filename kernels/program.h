@@ -78,8 +78,12 @@ class Program {
   void execute_timed(std::vector<double>& seconds);
   std::map<std::string, Tensor> outputs() const;
 
+  /// Gives the arena back until the next bind_inputs, for a program that waits while others run;
+  /// packed weights stay. There are no outputs() to copy in between.
+  void rest();
+
   const std::vector<StepInfo>& steps() const;
-  /// Size of the arena in bytes, scratch included.
+  /// Size of the arena in bytes, scratch included; 0 while the program rests.
   std::int64_t arena_bytes() const;
   int threads() const;
 

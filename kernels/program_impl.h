@@ -74,7 +74,8 @@ struct Program::Impl {
   std::map<std::string, Tap> taps;
   AlignedBuffer arena;
   AlignedBuffer scratch;
-  Feeds kept;  // the buffers that the input storages point into
+  bool resting = false;  // no arena
+  Feeds kept;            // the buffers that the input storages point into
 
   /// Runs the steps and shows each wanted value while its buffer holds it.
   void execute_with_taps(const std::set<std::string>& values,
@@ -83,6 +84,7 @@ struct Program::Impl {
   void allocate();
   void bind_step(const Step& step);
   void bind_inputs(const Feeds& feeds);
+  void rest();
   void refresh_infos();
 };
 

@@ -68,6 +68,29 @@ TEST(Program, VisitShowsEveryWantedValue) {
   EXPECT_EQ(seen["y"], want);
 }
 
+// The arena of the second run may lie elsewhere: every step has to be bound to it.
+TEST(Program, RestGivesTheArenaBackAndTheNextRunIsTheSame) {
+  GraphMaker m;
+  const ValueId c = identity_conv(m, "c", m.input("x", DType::float32, image));
+  const ValueId one = m.constant("one", Tensor::scalar(1.0F));
+  m.graph.add_output(m.node("Add", "y", {c, one}, DType::float32, image));
+  Program p = Program::compile(m.graph, {}, {.threads = 2});
+  const std::int64_t bytes = p.arena_bytes();
+  EXPECT_GT(bytes, 0);
+  std::vector<Tensor> in_its_place;
+  for (const int seed : {1, 2}) {
+    const Tensor x = Random(static_cast<std::uint32_t>(seed)).reals(image);
+    const auto out = p.run({{"x", x}}, {"c"});
+    EXPECT_EQ(p.arena_bytes(), bytes);
+    p.rest();
+    EXPECT_EQ(p.arena_bytes(), 0);
+    EXPECT_TRUE(same_bits(out.at("c"), x));
+    for (std::size_t i = 0; i < 240; ++i)
+      EXPECT_EQ(out.at("y").data<float>()[i], x.data<float>()[i] + 1.0F);
+    in_its_place.push_back(Tensor::zeros(DType::uint8, {bytes}));
+  }
+}
+
 // Each Add takes over the buffer of the one before; the taps must still see every value.
 TEST(Program, TapSeesAValueBeforeItsBufferIsTakenOver) {
   GraphMaker chain;

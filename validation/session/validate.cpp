@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "runtime/file.h"
+#include "runtime/free_memory.h"
 #include "runtime/json_fields.h"
 #include "runtime/numeric/parallel.h"
 #include "validation/bisect/bisect.h"
@@ -17,6 +18,7 @@
 #include "validation/report/exporter.h"
 #include "validation/session/accuracy.h"
 #include "validation/session/baseline.h"
+#include "validation/session/batch.h"
 #include "validation/session/data.h"
 #include "validation/session/forms.h"
 #include "validation/session/loss_causes.h"
@@ -39,16 +41,6 @@ std::string task_output(const Graph& g, const TaskSpec& task) {
   throw Error({.what = "the task reads an output that the model does not have",
                .got = "'" + task.output + "'",
                .expected = "'" + g.name(g.outputs()[0]) + "'"});
-}
-
-/// A batch larger than 1 needs an open first axis on every input.
-std::int64_t usable_batch(const Graph& g, std::int64_t wanted) {
-  for (const ValueId v : g.inputs()) {
-    const auto& dims = g.value(v).type.dims;
-    if (g.value(v).initializer.defined()) continue;
-    if (!dims || dims->empty() || (*dims)[0].size >= 0) return 1;
-  }
-  return wanted;
 }
 
 Json data_json(const ValidateOptions& o, const Dataset& data, std::int64_t count,
@@ -202,7 +194,7 @@ ValidateResult validate(const ValidateOptions& o, const Progress& progress) {
   const std::int64_t count = o.limit > 0 ? std::min(o.limit, data->size()) : data->size();
   const Task& task = find_task(data->info().task.kind);
   const std::string output = task_output(forms.original, data->info().task);
-  const std::int64_t batch = usable_batch(forms.original, data->info().batch);
+  const std::int64_t batch = usable_batch(forms.original, data->load(0).inputs, data->info().batch);
 
   Json report{{"schema", "assay-report/1"}, {"tool", tool_json()}, {"machine", machine_json()}};
   report["model"] = model_json(o, forms.original);
@@ -210,6 +202,7 @@ ValidateResult validate(const ValidateOptions& o, const Progress& progress) {
 
   const CertifyResult certified =
       judge_fusions(report, forms, first_samples(*data, o.certify_samples), o, progress);
+  release_free_memory();
   report["declined"] = declined_json(forms.log);
   report["quantization"] = quantization_json(forms, o, study_layers(forms, *data, o, progress));
   // Each layer is evaluated once per cause, in float64: a few samples tell the shares.
@@ -221,6 +214,7 @@ ValidateResult validate(const ValidateOptions& o, const Progress& progress) {
   // Nothing below reads them, and their weights would stay beside the programs of all forms.
   forms.quantized.reset();
   forms.quantized_from.reset();
+  release_free_memory();
   report["accuracy"] = Json::object();
   report["histograms"] = Json::object();
   report["performance"] = Json::object();
@@ -244,6 +238,7 @@ ValidateResult validate(const ValidateOptions& o, const Progress& progress) {
     progress("running all forms", done, total);
   });
   runners.clear();  // frees their programs before others are compiled
+  release_free_memory();
   report["performance"]["runs"] = watch.runs_json();
   report["performance"]["batch"] = batch;
   add_kernel_times(report["performance"], forms, *data);
