@@ -1,6 +1,7 @@
 // Graph -> compiled steps: kernel choice, layouts, lifetimes.
 #include <algorithm>
 
+#include "kernels/bands.h"
 #include "kernels/chain_plan.h"
 #include "kernels/program_impl.h"
 
@@ -258,6 +259,55 @@ class Compiler {
     return true;
   }
 
+  KernelRequest request_for(const BandPiece& piece) {
+    KernelRequest request = request_for(piece.node);
+    request.tail = piece.tail.steps;
+    return request;
+  }
+
+  /// A run of convolutions becomes one step that works in bands of rows; it bears the last node's
+  /// name.
+  bool compile_bands(NodeId n) {
+    if (!impl_->options.fuse_chains) return false;
+    const auto pieces = plan_bands(chain_view(), n);
+    if (pieces.empty()) return false;
+    std::vector<KernelRequest> requests;
+    for (const BandPiece& p : pieces) requests.push_back(request_for(p));
+    KernelAnswer answer = make_bands(requests);
+    auto* plan = std::get_if<KernelPlan>(&answer);
+    if (plan == nullptr) return false;
+    const Node& last = *graph().producer(pieces.back().value);
+    std::vector<ValueId> inputs{graph().node(n).inputs[0]};
+    if (const auto& in = graph().node(pieces.back().node).inputs; in.size() > 3 && in[3].valid())
+      inputs.push_back(in[3]);
+    finish_step(last, inputs, std::move(*plan), info_of(pieces, requests));
+    for (const BandPiece& p : pieces) {
+      done_with({p.node});
+      done_with(p.tail.nodes);
+    }
+    return true;
+  }
+
+  /// "ConvClip,ConvClip,Conv": the macs of all, the bytes that the run reads and writes.
+  StepInfo info_of(const std::vector<BandPiece>& pieces,
+                   const std::vector<KernelRequest>& requests) const {
+    StepInfo all = info_of(pieces.back().node, requests.back());
+    const Node& last = *graph().producer(pieces.back().value);
+    all.node = last.name;
+    all.value = graph().name(last.outputs[0]);
+    all.op.clear();
+    all.macs = 0;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      const StepInfo one = info_of(pieces[i].node, requests[i]);
+      all.op += (i == 0 ? "" : ",") + one.op;
+      for (const ActivationParts& step : pieces[i].tail.steps) all.op += "+" + step.name;
+      all.macs += one.macs;
+      if (i + 1 == pieces.size()) continue;
+      all.bytes += one.bytes - 2 * requests[i].outputs[0].bytes();
+    }
+    return all;
+  }
+
   /// Elementwise nodes behind `n` run in its kernel when that can take them; the step bears the
   /// last one's name.
   bool compile_with_tail(NodeId n) {
@@ -327,7 +377,7 @@ class Compiler {
     if (!folded(node) && foldable(node)) fold(n);
     if (compile_chain(n)) return;
     if (!folded(node)) {
-      if (compile_with_tail(n)) return;
+      if (compile_bands(n) || compile_with_tail(n)) return;
       const KernelRequest request = request_for(n);
       KernelAnswer answer =
           node.captures.empty() ? make_kernel(request) : Decline{"it has a subgraph"};

@@ -26,8 +26,8 @@ struct ProgramOptions {
   bool tune = false;     ///< choose kernels by timing them inside the running program
   int tune_rounds = 12;  ///< least number of timed runs per variant; the lower quartile counts
   /// Elementwise nodes that follow each other run as one step, with the same bits, or in the
-  /// convolution in front of them, rounded as its kernel does: fewer passes over memory. Values
-  /// inside a step cannot be tapped.
+  /// convolution in front of them, rounded as its kernel does; runs of convolutions work in bands
+  /// of rows (kernels/bands.h): fewer passes over memory. Values inside a step cannot be tapped.
   bool fuse_chains = false;
   std::string tune_cache =
       {};  ///< JSON file: read when it exists, and written after tuning; empty: none

@@ -4,8 +4,7 @@
 // y = tail(act(conv(x, w) + b + residual)). The residual is a `sum` in place when its buffer dies
 // here, else a binary addition, so a skip tensor that is read later stays intact. A 1x1 convolution
 // of stride 1 is also offered as a matrix product.
-#include "kernels/onednn/form.h"
-#include "kernels/onednn/window.h"
+#include "kernels/onednn/conv.h"
 
 namespace assay::kernels::conv_kernel {
 namespace {
@@ -13,22 +12,9 @@ namespace {
 using Desc = dnnl::convolution_forward::primitive_desc;
 using Dims = dnnl::memory::dims;
 
-constexpr std::size_t residual_input = 3;
+bool has_bias(const ConvProblem& p) { return p.b.defined(); }
 
-/// Everything that the variants of one convolution share.
-struct Problem {
-  Slot x, y;
-  Tensor w, b;  // b undefined when there is none
-  std::int64_t group = 1;
-  Window window;
-  DotForm form;
-  bool sum = false;  // residual added in place
-  std::vector<Eltwise> tail = {};
-};
-
-bool has_bias(const Problem& p) { return p.b.defined(); }
-
-Dims weight_dims(const Problem& p) {
+Dims weight_dims(const ConvProblem& p) {
   Dims dims = p.w.shape().vec();
   if (p.group == 1) return dims;
   dims[0] /= p.group;
@@ -36,7 +22,7 @@ Dims weight_dims(const Problem& p) {
   return dims;
 }
 
-dnnl::primitive_attr attr_for(const Problem& p, const MemoryDesc& residual) {
+dnnl::primitive_attr attr_for(const ConvProblem& p, const MemoryDesc& residual) {
   dnnl::post_ops ops;
   if (p.form.residual && p.sum) ops.append_sum(1.0F);
   if (p.form.residual && !p.sum) ops.append_binary(dnnl::algorithm::binary_add, residual);
@@ -47,7 +33,7 @@ dnnl::primitive_attr attr_for(const Problem& p, const MemoryDesc& residual) {
   return attr;
 }
 
-Desc make_desc(const Problem& p) {
+Desc make_desc(const ConvProblem& p) {
   const MemoryDesc x = describe_memory(p.x), y = describe_memory(p.y);
   const MemoryDesc w = any_memory(DType::float32, weight_dims(p));
   const auto attr = attr_for(p, y);
@@ -63,12 +49,12 @@ Desc make_desc(const Problem& p) {
               v.pads_end, attr);
 }
 
-void add_residual(Variant& v, const Problem& p, const MemoryDesc& desc) {
+void add_residual(Variant& v, const ConvProblem& p, const MemoryDesc& desc) {
   if (!p.form.residual || p.sum) return;
   v.inputs.emplace_back(DNNL_ARG_ATTR_MULTIPLE_POST_OP(0) | DNNL_ARG_SRC_1, residual_input, desc);
 }
 
-Variant variant_of(const Problem& p, const Desc& desc) {
+Variant variant_of(const ConvProblem& p, const Desc& desc) {
   Variant v{.name = desc.impl_info_str(), .primitive = dnnl::convolution_forward(desc)};
   v.constants[DNNL_ARG_WEIGHTS] =
       packed(plain_memory(DType::float32, weight_dims(p)), p.w.raw().data(), desc.weights_desc());
@@ -83,7 +69,7 @@ Variant variant_of(const Problem& p, const Desc& desc) {
   return v;
 }
 
-std::optional<Variant> as_matmul(const Problem& p) {
+std::optional<Variant> as_matmul(const ConvProblem& p) {
   if (p.group != 1 || !p.window.pointwise()) return std::nullopt;
   const std::int64_t rows = p.x.shape.numel() / p.x.shape[1];
   const std::int64_t inner = p.x.shape[1], columns = p.y.shape[1];
@@ -110,7 +96,7 @@ std::optional<Variant> as_matmul(const Problem& p) {
   return v;
 }
 
-std::vector<Variant> other_variants(const Problem& p) {
+std::vector<Variant> other_variants(const ConvProblem& p) {
   std::vector<Variant> list;
   bool first = true;
   for_each_implementation(make_desc(p), [&](const Desc& desc) {
@@ -134,13 +120,13 @@ std::optional<Decline> refuse(const KernelRequest& r, const DotForm& form) {
   return std::nullopt;
 }
 
-Problem problem_of(const KernelRequest& r, const DotForm& form) {
-  Problem p{.x = r.inputs[0],
-            .y = r.outputs[0],
-            .w = *r.constant(1),
-            .b = {},
-            .window = {},
-            .form = form};
+ConvProblem problem_of(const KernelRequest& r, const DotForm& form) {
+  ConvProblem p{.x = r.inputs[0],
+                .y = r.outputs[0],
+                .w = *r.constant(1),
+                .b = {},
+                .window = {},
+                .form = form};
   p.x.layout = p.y.layout = Layout::channels_last;
   if (r.has_input(2)) p.b = *r.constant(2);
   p.group = r.attributes().int_or("group", 1);
@@ -153,15 +139,14 @@ Problem problem_of(const KernelRequest& r, const DotForm& form) {
 }
 
 KernelAnswer make(const KernelRequest& r) {
-  const auto form = dot_form(r.node());
-  if (!form || form->base != "Conv") return Decline{"activation has no oneDNN form"};
-  if (auto d = refuse(r, *form)) return *d;
-  const Problem p = problem_of(r, *form);
-  const auto desc = try_make([&] { return make_desc(p); });
-  if (!desc) return no_implementation(r);
+  const auto problem = conv_problem(r);
+  if (const auto* why = std::get_if<Decline>(&problem)) return *why;
+  const ConvProblem& p = std::get<ConvProblem>(problem);
+  auto first = default_conv(p);
+  if (!first) return no_implementation(r);
   KernelPlan plan;
   plan.kernel =
-      std::make_unique<PrimitiveKernel>(variant_of(p, *desc), [p] { return other_variants(p); });
+      std::make_unique<PrimitiveKernel>(*std::move(first), [p] { return other_variants(p); });
   plan.inputs.assign(r.inputs.size(), Layout::channels_last);
   plan.baked.assign(r.inputs.size(), false);
   plan.baked[1] = true;
@@ -184,3 +169,20 @@ const RegisterKernel fused{{.ops = {},
 
 }  // namespace
 }  // namespace assay::kernels::conv_kernel
+
+namespace assay::kernels {
+
+std::variant<ConvProblem, Decline> conv_problem(const KernelRequest& request) {
+  const auto form = dot_form(request.node());
+  if (!form || form->base != "Conv") return Decline{"activation has no oneDNN form"};
+  if (auto d = conv_kernel::refuse(request, *form)) return *d;
+  return conv_kernel::problem_of(request, *form);
+}
+
+std::optional<Variant> default_conv(const ConvProblem& problem) {
+  const auto desc = try_make([&] { return conv_kernel::make_desc(problem); });
+  if (!desc) return std::nullopt;
+  return conv_kernel::variant_of(problem, *desc);
+}
+
+}  // namespace assay::kernels
