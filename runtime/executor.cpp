@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "runtime/infer.h"
+#include "runtime/tail.h"
 
 namespace assay {
 namespace {
@@ -69,14 +70,22 @@ struct Executor::Plan {
   Graph graph;
   Precision precision;
   std::vector<NodeId> order;
-  std::vector<const OpDef*> ops;                // per position in `order`
-  std::vector<std::vector<ValueId>> last_read;  // values to free after each position
-  std::map<ValueId, Tensor> initializers;       // widened
+  std::vector<const OpDef*> ops;                 // per position in `order`
+  std::vector<std::vector<ValueId>> last_read;   // values to free after each position
+  std::vector<std::vector<std::size_t>> chains;  // tail_chains
+  std::map<ValueId, Tensor> initializers;        // widened
   mutable std::vector<std::shared_ptr<void>>
       states;  // per position: what a node keeps between runs
   mutable std::map<const Graph*, std::unique_ptr<Executor>> bodies;
 
   using Values = std::vector<Tensor>;  // by value index; undefined() where not computed or freed
+
+  struct Run {
+    Observer* observer = nullptr;
+    const std::set<std::string>& also;
+    Values values = {};
+    std::vector<char> done = {};  // by position: ran as another node's tail
+  };
 
   void prepare() {
     order = graph.topological_order();
@@ -94,6 +103,7 @@ struct Executor::Plan {
         last_read[i].push_back(v);
     }
     states.resize(order.size());
+    chains = tail_chains({graph, order, ops}, precision);
     for (const ValueId v : graph.value_ids()) {
       const Tensor& t = graph.value(v).initializer;
       if (t.defined()) initializers[v] = convert(t, widened(t.dtype(), precision));
@@ -158,14 +168,18 @@ struct Executor::Plan {
     return nullptr;
   }
 
-  void allocate_outputs(std::size_t i, EvalContext& c) const {
+  std::vector<TensorType> output_types(std::size_t i, const EvalContext& c) const {
     std::vector<TensorType> types;
     std::vector<const Tensor*> tensors;
     for (const Tensor& t : c.inputs) {
       types.push_back(t.defined() ? TensorType::of(t) : TensorType{});
       tensors.push_back(t.defined() ? &t : nullptr);
     }
-    const auto out = infer_node(graph, order[i], types, tensors, precision);
+    return infer_node(graph, order[i], types, tensors, precision);
+  }
+
+  void allocate_outputs(std::size_t i, EvalContext& c) const {
+    const auto out = output_types(i, c);
     if (ops[i]->in_place && out.size() == 1 && out[0].known()) {
       if (const Tensor* spent = spent_input(i, c, out[0])) return c.outputs.push_back(*spent);
     }
@@ -177,9 +191,42 @@ struct Executor::Plan {
     }
   }
 
-  void run_node(std::size_t i, Values& values) const {
-    EvalContext c = context_for(i, values);
-    allocate_outputs(i, c);
+  /// The node at `j` on elements of `y`, its operand `operand` and output; empty when it is not
+  /// elementwise here.
+  RangeFn tail_step(std::size_t j, ValueId operand, const Tensor& y, const Run& run) const {
+    EvalContext c = context_for(j, run.values);
+    const auto& inputs = c.node->inputs;
+    const auto at = std::find(inputs.begin(), inputs.end(), operand) - inputs.begin();
+    c.inputs[static_cast<std::size_t>(at)] = y;
+    const TensorType out = output_types(j, c).at(0);
+    if (!out.known() || out.dtype != y.dtype() || out.shape() != y.shape()) return {};
+    c.outputs = {y};
+    try {
+      return ops[j]->elementwise.prepare(c);
+    } catch (const Error& e) {
+      throw e.at(place_of(graph, order[j]));
+    }
+  }
+
+  /// The steps of the chain behind node `i` that can run on its output. What they make of it is
+  /// the value of the last one's node, so an inner value that is wanted ends the chain.
+  std::vector<RangeFn> tail_steps(std::size_t i, const EvalContext& c, const Run& run) const {
+    std::vector<RangeFn> steps;
+    if (chains[i].empty() || run.observer != nullptr || !c.outputs[0].defined()) return steps;
+    const DType type = c.outputs[0].dtype();
+    if (type != DType::float32 && type != DType::float64) return steps;
+    ValueId value = c.node->outputs[0];
+    for (const std::size_t j : chains[i]) {
+      if (run.also.count(graph.name(value)) != 0) break;
+      RangeFn step = tail_step(j, value, c.outputs[0], run);
+      if (!step) break;
+      steps.push_back(std::move(step));
+      value = graph.node(order[j]).outputs[0];
+    }
+    return steps;
+  }
+
+  void evaluate(std::size_t i, EvalContext& c) const {
     const OpDef& def = *ops[i];
     const Eval eval = precision == Precision::cr && def.cr != nullptr ? def.cr : def.eval;
     try {
@@ -187,8 +234,27 @@ struct Executor::Plan {
     } catch (const Error& e) {
       throw e.at(place_of(graph, order[i]));
     }
-    for (std::size_t k = 0; k < c.node->outputs.size(); ++k) {
-      const ValueId v = c.node->outputs[k];
+  }
+
+  void run_node(std::size_t i, Run& run) const {
+    EvalContext c = context_for(i, run.values);
+    allocate_outputs(i, c);
+    const std::vector<RangeFn> steps = tail_steps(i, c, run);
+    const RangeFn tail = [&steps](std::int64_t first, std::int64_t last) {
+      for (const RangeFn& step : steps) step(first, last);
+    };
+    if (!steps.empty()) c.tail = &tail;
+    evaluate(i, c);
+    for (std::size_t k = 0; k < steps.size(); ++k) run.done[chains[i][k]] = 1;
+    const std::size_t last = steps.empty() ? i : chains[i][steps.size() - 1];
+    store_outputs(last, c, run.values);
+  }
+
+  /// Outputs of the node at `i`, from the context of the node that made them.
+  void store_outputs(std::size_t i, EvalContext& c, Values& values) const {
+    const auto& outputs = graph.node(order[i]).outputs;
+    for (std::size_t k = 0; k < outputs.size(); ++k) {
+      const ValueId v = outputs[k];
       if (!v.valid()) continue;
       if (!c.outputs[k].defined()) {
         throw Error({.what = "operator gave no output " + std::to_string(k),
@@ -201,7 +267,10 @@ struct Executor::Plan {
 
   std::map<std::string, Tensor> run(const Feeds& feeds, Observer* observer,
                                     const std::set<std::string>& also) const {
-    Values values(value_slots());
+    Run state{.observer = observer, .also = also};
+    Values& values = state.values;
+    values.resize(value_slots());
+    state.done.assign(order.size(), 0);
     for (const auto& [v, t] : initializers) values[static_cast<std::size_t>(v.index)] = t;
     std::map<std::string, Tensor> kept;
     const auto computed = [&](ValueId v) {
@@ -218,7 +287,7 @@ struct Executor::Plan {
     }
     for (std::size_t i = 0; i < order.size(); ++i) {
       const auto start = Clock::now();
-      run_node(i, values);
+      if (state.done[i] == 0) run_node(i, state);
       if (observer != nullptr) {
         observer->on_node(graph, order[i],
                           std::chrono::duration<double>(Clock::now() - start).count());

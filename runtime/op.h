@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/graph.h"
+#include "runtime/numeric/parallel.h"
 
 namespace assay {
 
@@ -76,7 +77,8 @@ class EvalContext {
   std::vector<Tensor> outputs = {};
   Subgraph run_subgraph = {};  ///< runs a body with the outer values it captures
   std::shared_ptr<void>* state =
-      nullptr;  ///< kept by the executor per node between runs (packed weights)
+      nullptr;                    ///< kept by the executor per node between runs (packed weights)
+  const RangeFn* tail = nullptr;  ///< see OpDef::takes_tail
 
   const Attributes& attributes() const { return node->attributes; }
   bool has_input(std::size_t i) const { return i < inputs.size() && inputs[i].defined(); }
@@ -135,6 +137,18 @@ using Macs = std::int64_t (*)(const InferContext&);
 /// as a function of the file. How it refers to the node's attributes: runtime/onnx/writer.h.
 using Decompose = Graph (*)(const Node&);
 
+/// An operator whose only output has at each place a function of the elements of its first
+/// `operands` inputs at that place; the other inputs are parameters.
+struct Elementwise {
+  std::size_t operands = 0;
+  /// The evaluation (the same as eval's, under c.precision) of the elements [first, last) in memory
+  /// order, any ranges in any order and on any thread. An operand and the output may be one memory,
+  /// and operands need not be computed yet when this is called. It must not outlive the tensors of
+  /// `c`, and does not throw on float32 and float64. Empty: not elementwise here (operands that
+  /// are broadcast, training).
+  RangeFn (*prepare)(EvalContext& c) = nullptr;
+};
+
 /// `cr` of operators whose eval is already exact or correctly rounded in float32 (copies,
 /// selections, integers).
 inline constexpr Eval same_as_eval = nullptr;
@@ -153,6 +167,12 @@ struct OpDef {
   /// The only output may take the memory of an input of its type and shape that nobody reads
   /// afterwards: every element is read before the element at its place is written.
   bool in_place = false;
+  /// May run as the tail of the node that makes one of its operands.
+  Elementwise elementwise = {};
+  /// Its eval calls EvalContext::tail, if there is one, once on every element of output 0 that has
+  /// its final value, in ranges and on any thread. The tail maps them in place while they are in
+  /// the cache. Only for a float32 or float64 output.
+  bool takes_tail = false;
 };
 
 struct RegisterOp {

@@ -1,8 +1,8 @@
-// y[i] = f(x[i]) in blocks of a fixed size.
+// y[i] = f(x[i]) in blocks of two fixed sizes.
 //
-// The inner loop has a constant count and works on local arrays, so compilers turn it into vector
-// code without run-time checks for overlap; x and y may be the same array. Every element sees the
-// same operations whatever the vector length, so the bits do not depend on it.
+// The inner loop has a constant count and is marked as free of dependences, so compilers turn it
+// into vector code without run-time checks for overlap; x and y may be the same array. Every
+// element sees the same operations whatever the vector length, so the bits do not depend on it.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,29 @@
 namespace assay {
 
 inline constexpr std::int64_t kMapBlock = 64;
+inline constexpr std::int64_t kMapUnit = 8;         ///< blocks of what is left
 inline constexpr std::int64_t kMapGrain = 1 << 14;  ///< least elements per thread
+
+// The arrays of a loop are the same or do not overlap, so no element depends on an earlier one.
+#if defined(__clang__)
+#define ASSAY_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define ASSAY_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
+template <std::int64_t Size, class Y, class F, class... X>
+__attribute__((always_inline)) inline void map_fixed(const F& f, Y* y, const X*... x) {
+  ASSAY_INDEPENDENT
+  for (std::int64_t k = 0; k < Size; ++k) y[k] = f(x[k]...);
+}
+
+/// Whole blocks of `Size` elements from i on; returns where they end.
+template <std::int64_t Size, class Y, class F, class... X>
+__attribute__((always_inline)) inline std::int64_t map_whole(std::int64_t i, std::int64_t n,
+                                                             const F& f, Y* y, const X*... x) {
+  for (; i + Size <= n; i += Size) map_fixed<Size>(f, y + i, (x + i)...);
+  return i;
+}
 
 /// y[i] = f(x[i]) for i in [0, n); f must not look at neighbours.
 template <class X, class Y, class F>
@@ -24,13 +46,8 @@ __attribute__((always_inline)) inline void map_block(const X* x, Y* y, std::int6
   const F f = function;  // a local copy: stores cannot change what it captured
   std::int64_t i = 0;
   if constexpr (std::is_arithmetic_v<X> && std::is_arithmetic_v<Y>) {
-    X in[kMapBlock];
-    Y out[kMapBlock];
-    for (; i + kMapBlock <= n; i += kMapBlock) {
-      std::copy_n(x + i, kMapBlock, in);
-      for (std::int64_t k = 0; k < kMapBlock; ++k) out[k] = f(in[k]);
-      std::copy_n(out, kMapBlock, y + i);
-    }
+    i = map_whole<kMapBlock>(i, n, f, y, x);
+    i = map_whole<kMapUnit>(i, n, f, y, x);
   }
   for (; i < n; ++i) y[i] = f(x[i]);
 }
@@ -42,15 +59,8 @@ __attribute__((always_inline)) inline void map_block(const A* a, const B* b, Y* 
   const F f = function;
   std::int64_t i = 0;
   if constexpr (std::is_arithmetic_v<A> && std::is_arithmetic_v<B> && std::is_arithmetic_v<Y>) {
-    A left[kMapBlock];
-    B right[kMapBlock];
-    Y out[kMapBlock];
-    for (; i + kMapBlock <= n; i += kMapBlock) {
-      std::copy_n(a + i, kMapBlock, left);
-      std::copy_n(b + i, kMapBlock, right);
-      for (std::int64_t k = 0; k < kMapBlock; ++k) out[k] = f(left[k], right[k]);
-      std::copy_n(out, kMapBlock, y + i);
-    }
+    i = map_whole<kMapBlock>(i, n, f, y, a, b);
+    i = map_whole<kMapUnit>(i, n, f, y, a, b);
   }
   for (; i < n; ++i) y[i] = f(a[i], b[i]);
 }

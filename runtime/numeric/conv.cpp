@@ -14,13 +14,14 @@ namespace {
 
 using namespace dot;
 
-// Calls fn(problem, row, col, output) for every output: the paths without blocking.
+// Calls fn(problem, row, col, output) for every output, then the tail: the paths without blocking.
 template <typename T, typename Fn>
 void for_each_output(const Pass<T>& pass, const Fn& fn) {
   const int64_t rows = pass.plan.out_group(), cols = pass.plan.cols();
   parallel_for(0, pass.problems() * rows, 1, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i)
       for (int64_t j = 0; j < cols; ++j) fn(i / rows, i % rows, j, i * cols + j);
+    if (pass.args.tail != nullptr) (*pass.args.tail)(first * cols, last * cols);
   });
 }
 

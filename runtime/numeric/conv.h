@@ -17,6 +17,7 @@
 // then residual, each rounded; correct rounds the exact total once.
 #include "runtime/numeric/conv_shape.h"
 #include "runtime/numeric/gemm.h"
+#include "runtime/numeric/parallel.h"
 
 namespace assay {
 
@@ -28,6 +29,9 @@ struct ConvArgs {
   const T* bias = nullptr;      // [out_channels] or nullptr
   const T* residual = nullptr;  // laid out as y, or nullptr; may equal y
   T* y = nullptr;
+  // Called once on every element of y, in ranges, as soon as it has its value; it may change them.
+  // conv_transpose takes none.
+  const RangeFn* tail = nullptr;
 };
 
 // T = float, double. Depthwise shapes take their own kernel with the same bits.

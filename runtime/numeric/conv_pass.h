@@ -1,6 +1,7 @@
 #pragma once
 // What every blocked convolution shares: packed weights, columns and output placement of one plan.
 #include <algorithm>
+#include <cassert>
 #include <vector>
 
 #include "runtime/numeric/conv.h"
@@ -77,6 +78,7 @@ struct Pass {
     out.addend_step = plan.out_group();
     out.residual = {.data = residual, .row_stride = plan.cols(), .col_stride = 1};
     out.residual_step = out.out_step;
+    out.tail = args.tail;
     return out;
   }
   int64_t problems() const { return plan.shape.batch * plan.shape.groups; }
@@ -117,6 +119,7 @@ void for_each_phase_output(const ConvPlan& p, const Fn& fn) {
 // Runs one phase of a transposed convolution: run(pass) fills a dense y, which is then spread.
 template <typename T, typename Run>
 void run_phase(const ConvPlan& plan, const ConvArgs<T>& args, const Run& run) {
+  assert(args.tail == nullptr);
   const auto size = static_cast<size_t>(plan.shape.batch * plan.shape.out_channels * plan.cols());
   std::vector<T> y(size), residual(args.residual != nullptr ? size : 0);
   if (args.residual != nullptr)

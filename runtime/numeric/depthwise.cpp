@@ -88,6 +88,8 @@ void run_depthwise(const ConvPlan& plan, const S* planes, const S* w, const Tile
                                   .problem = problem,
                                   .row = row};
       for (int64_t col = 0; col < plan.cols(); col += length) output_row(channel, col);
+      sink.finish(
+          {.problem = problem, .row = row, .rows = 1, .first_col = 0, .last_col = plan.cols()});
     }
   });
 }

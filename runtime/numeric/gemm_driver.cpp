@@ -155,7 +155,17 @@ class TaskRunner {
                       .last = last});
         offset += panels_[p].width;
       }
+      if (last) finish_rows(i);
     }
+  }
+
+  void finish_rows(int64_t index) const {
+    const int64_t row = index * kRowPanel;
+    run_.sink->finish({.problem = task_.problem,
+                       .row = row,
+                       .rows = std::min<int64_t>(kRowPanel, run_.rows - row),
+                       .first_col = task_.first_col,
+                       .last_col = task_.last_col});
   }
 
   void add_norms(size_t p, const T* columns, int64_t offset, KRange k, bool last) {

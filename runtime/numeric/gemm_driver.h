@@ -57,6 +57,13 @@ struct Tile {
   const double* col_norm;  // [cols.width], only with DotRun::norms: root of the sum of squares
 };
 
+// Outputs whose tiles have all been taken.
+struct DoneRows {
+  int64_t problem;
+  int64_t row, rows;
+  int64_t first_col, last_col;
+};
+
 template <typename T>
 class TileSink {
  public:
@@ -65,6 +72,8 @@ class TileSink {
   // Called before the last block of a tile is computed (its sums are not there yet): fetches what
   // take will touch.
   virtual void prepare(const Tile<T>&) const {}
+  // Called once for every output, while it is likely to be in the first-level cache.
+  virtual void finish(const DoneRows&) const {}
 };
 
 template <typename T>

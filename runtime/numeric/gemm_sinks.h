@@ -5,6 +5,7 @@
 
 #include "runtime/numeric/gemm_driver.h"
 #include "runtime/numeric/gemm_exact.h"
+#include "runtime/numeric/parallel.h"
 
 namespace assay::dot {
 
@@ -22,6 +23,7 @@ struct OutputPlan {
   int64_t addend_step = 0;
   Addend<T> residual;
   int64_t residual_step = 0;
+  const RangeFn* tail = nullptr;  // called on ranges of `out` that are done, as offsets from it
 };
 
 template <typename T>
@@ -50,11 +52,22 @@ void prefetch_tile(const OutputPlan<T>& plan, const Tile<Sum>& tile) {
 }
 
 template <typename T>
+void run_tail(const OutputPlan<T>& plan, const DoneRows& done) {
+  if (plan.tail == nullptr) return;
+  const int64_t count = done.last_col - done.first_col;
+  const int64_t first = done.problem * plan.out_step + done.row * plan.out_stride + done.first_col;
+  if (count == plan.out_stride) return (*plan.tail)(first, first + done.rows * count);
+  for (int64_t r = 0; r < done.rows; ++r)
+    (*plan.tail)(first + r * plan.out_stride, first + r * plan.out_stride + count);
+}
+
+template <typename T>
 class CanonicalSink final : public TileSink<T> {
  public:
   explicit CanonicalSink(const OutputPlan<T>& plan) : plan_(plan) {}
   void take(const Tile<T>& tile) const override;
   void prepare(const Tile<T>& tile) const override { prefetch_tile(plan_, tile); }
+  void finish(const DoneRows& done) const override { run_tail(plan_, done); }
 
  private:
   OutputPlan<T> plan_;
@@ -82,6 +95,7 @@ class CorrectSink final : public TileSink<double> {
               const TermSource& terms);
   void take(const Tile<double>& tile) const override;
   void prepare(const Tile<double>& tile) const override { prefetch_tile(plan_, tile); }
+  void finish(const DoneRows& done) const override { run_tail(plan_, done); }
 
  private:
   struct Flagged;

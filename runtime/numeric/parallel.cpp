@@ -14,7 +14,7 @@ namespace {
 std::atomic<int> thread_count{0};  // 0: not set, use OpenMP's
 
 struct SharedWork {
-  const std::function<void(int64_t, int64_t)>& fn;
+  const RangeFn& fn;
   int64_t end;
   int64_t grain;
   std::atomic<int64_t> next;
@@ -50,8 +50,7 @@ void assert_float_environment() {
   assert((control & (rounding | flush_to_zero | denormals_are_zero)) == 0);
 }
 
-void parallel_for(int64_t begin, int64_t end, int64_t grain,
-                  const std::function<void(int64_t first, int64_t last)>& fn) {
+void parallel_for(int64_t begin, int64_t end, int64_t grain, const RangeFn& fn) {
   if (begin >= end) return;
   grain = std::max<int64_t>(grain, 1);
   const int64_t ranges = (end - begin + grain - 1) / grain;

@@ -13,11 +13,13 @@ int num_threads();
 // Asserts round-to-nearest-even and neither flush-to-zero nor denormals-are-zero on this thread.
 void assert_float_environment();
 
+// Work on the elements or items [first, last).
+using RangeFn = std::function<void(int64_t first, int64_t last)>;
+
 // Calls fn(first, last) on disjoint ranges that cover [begin, end), each at least `grain` long
 // except the last; ranges are handed out dynamically. Every thread asserts its floating-point
 // environment at entry. An exception thrown by fn is rethrown to the caller. Nested calls run on
 // the calling thread.
-void parallel_for(int64_t begin, int64_t end, int64_t grain,
-                  const std::function<void(int64_t first, int64_t last)>& fn);
+void parallel_for(int64_t begin, int64_t end, int64_t grain, const RangeFn& fn);
 
 }  // namespace assay

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "runtime/numeric/block_map.h"
 #include "runtime/numeric/elementary.h"
 #include "runtime/numeric/rows.h"
 #include "runtime/numeric/rows_lanes.h"
@@ -22,6 +23,15 @@ using rows::kLanes;
 ASSAY_CORE float fused(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 ASSAY_CORE double fused(double a, double b, double c) { return __builtin_fma(a, b, c); }
 ASSAY_CORE dd fused(const dd& a, const dd& b, const dd& c) { return a * b + c; }
+
+// Which of two NaN operands an instruction passes on depends on its form: all become one.
+template <class T>
+ASSAY_CORE T arithmetic(const T& v) {
+  if constexpr (std::is_floating_point_v<T>)
+    return v == v ? v : std::numeric_limits<T>::quiet_NaN();
+  else
+    return v;
+}
 
 float root(float x) { return std::sqrt(x); }
 double root(double x) { return std::sqrt(x); }
@@ -44,30 +54,16 @@ ASSAY_CORE T dot(const T* x, const T* y, std::size_t n) {
   return rows::join(lane);
 }
 
-template <class T>
-ASSAY_CORE void affine(const T* x, const RowBatchNorm<T>& p, const T& s, std::span<T> y) {
-  for (std::size_t i = 0; i < y.size(); ++i) y[i] = fused(x[i] - p.mean, s, p.bias);
-}
-
 #if defined(__x86_64__)
 template <class T>
 [[gnu::target("avx2,fma")]] T dot_fma(const T* x, const T* y, std::size_t n) {
   return dot(x, y, n);
-}
-template <class T>
-[[gnu::target("avx2,fma")]] void affine_fma(const T* x, const RowBatchNorm<T>& p, const T& s,
-                                            std::span<T> y) {
-  affine(x, p, s, y);
 }
 bool has_fma() { return current_isa() >= Isa::avx2; }
 #else
 template <class T>
 T dot_fma(const T* x, const T* y, std::size_t n) {
   return dot(x, y, n);
-}
-template <class T>
-void affine_fma(const T* x, const RowBatchNorm<T>& p, const T& s, std::span<T> y) {
-  affine(x, p, s, y);
 }
 bool has_fma() { return false; }
 #endif
@@ -194,11 +190,10 @@ template <class T>
 void row_batch_norm(std::span<const T> x, const RowBatchNorm<T>& p, std::span<T> y) {
   assert(x.size() == y.size());
   const T s = p.scale / root(T(p.variance + p.epsilon));
-  if (has_fma()) {
-    affine_fma(x.data(), p, s, y);
-  } else {
-    affine(x.data(), p, s, y);
-  }
+  const auto normalize = [mean = p.mean, s, bias = p.bias](const T& v) {
+    return arithmetic(fused(v - mean, s, bias));
+  };
+  map_part(static_cast<std::int64_t>(x.size()), normalize, x.data(), y.data());
 }
 
 #define ASSAY_ROWS(T)                                                                          \

@@ -67,8 +67,25 @@ void infer(InferContext& c) {
   infer_binary(c, DType::undefined);
 }
 
+/// Where nothing is broadcast.
+template <class F>
+RangeFn ranges(EvalContext& c) {
+  RangeFn made;
+  if (c.input(0).shape() != c.input(1).shape()) return made;
+  visit_number(c.input(0).dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    made = binary_ranges(c.in<T>(0).data(), c.in<T>(1).data(), c.out<T>(0).data(),
+                         [](const T& x, const T& y) {
+                           return store<T>(F::template apply<Wide<T>>(load<T>(x), load<T>(y)));
+                         });
+  });
+  return made;
+}
+
 template <class F>
 void eval(EvalContext& c) {
+  if (const RangeFn all = ranges<F>(c))
+    return parallel_for(0, c.output(0).numel(), kElementGrain, all);
   const Tensor b = second_operand(c);
   visit_number(c.input(0).dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
@@ -123,8 +140,13 @@ void bound_div(BoundContext& c) {
 
 template <class F>
 OpDef binary(const char* type, Bound bound) {
-  return {
-      .type = type, .since = 1, .infer = infer, .eval = eval<F>, .bound = bound, .in_place = true};
+  return {.type = type,
+          .since = 1,
+          .infer = infer,
+          .eval = eval<F>,
+          .bound = bound,
+          .in_place = true,
+          .elementwise = {2, ranges<F>}};
 }
 
 const RegisterOp registered{

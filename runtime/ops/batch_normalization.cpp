@@ -71,25 +71,24 @@ std::vector<T> parameter(const EvalContext& c, std::size_t i) {
   return {values.begin(), values.end()};
 }
 
-/// Calls fn(channel, x row, y row) for every row of consecutive elements of one channel.
+/// Calls fn(channel, part of x, part of y) for every stretch of one channel.
 template <class T, class F>
-void for_each_row(EvalContext& c, const Layout& l, const F& fn) {
-  const auto x = c.in<T>(0);
-  const auto y = c.out<T>(0);
-  const std::int64_t grain =
-      std::max<std::int64_t>(1, kElementGrain / std::max<std::int64_t>(1, l.inner));
-  parallel_for(0, l.batch * l.channels, grain, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t row = first; row < last; ++row) {
-      const auto at = static_cast<std::size_t>(row * l.inner);
-      const auto count = static_cast<std::size_t>(l.inner);
-      fn(static_cast<std::size_t>(row % l.channels), x.subspan(at, count), y.subspan(at, count));
+RangeFn stretches(EvalContext& c, const Layout& l, F fn) {
+  return [x = c.in<T>(0), y = c.out<T>(0), l, fn = std::move(fn)](std::int64_t first,
+                                                                  std::int64_t last) {
+    for (std::int64_t at = first; at < last;) {
+      const std::int64_t row = at / l.inner, end = std::min(last, (row + 1) * l.inner);
+      const auto begin = static_cast<std::size_t>(at), count = static_cast<std::size_t>(end - at);
+      fn(static_cast<std::size_t>(row % l.channels), x.subspan(begin, count),
+         y.subspan(begin, count));
+      at = end;
     }
-  });
+  };
 }
 
 constexpr std::int64_t kChannelGrain = 256;  // channels whose coefficients are worth a thread
 
-void inference_correct(EvalContext& c, const Layout& l) {
+RangeFn correct_ranges(EvalContext& c, const Layout& l) {
   const auto scale = parameter<float>(c, 1), bias = parameter<float>(c, 2);
   const auto mean = parameter<float>(c, 3), variance = parameter<float>(c, 4);
   const float epsilon = c.attributes().float_or("epsilon", 1e-5F);
@@ -103,17 +102,41 @@ void inference_correct(EvalContext& c, const Layout& l) {
                                        .epsilon = epsilon});
     }
   });
-  for_each_row<float>(c, l, [&](std::size_t ch, auto x, auto y) { channels[ch](x, y); });
+  return stretches<float>(c, l, [channels = std::move(channels)](std::size_t ch, auto x, auto y) {
+    channels[ch](x, y);
+  });
 }
 
 template <class T>
-void inference(EvalContext& c, const Layout& l) {
+RangeFn canonical_ranges(EvalContext& c, const Layout& l) {
   const auto scale = parameter<T>(c, 1), bias = parameter<T>(c, 2);
   const auto mean = parameter<T>(c, 3), variance = parameter<T>(c, 4);
   const T epsilon = T(c.attributes().float_or("epsilon", 1e-5F));
-  for_each_row<T>(c, l, [&](std::size_t ch, std::span<const T> x, std::span<T> y) {
-    row_batch_norm<T>(x, {scale[ch], bias[ch], mean[ch], variance[ch], epsilon}, y);
+  std::vector<RowBatchNorm<T>> channels;
+  for (std::size_t ch = 0; ch < scale.size(); ++ch)
+    channels.push_back({scale[ch], bias[ch], mean[ch], variance[ch], epsilon});
+  return stretches<T>(c, l, [channels = std::move(channels)](std::size_t ch, auto x, auto y) {
+    row_batch_norm<T>(x, channels[ch], y);
   });
+}
+
+/// Inference, which is elementwise; empty in training.
+RangeFn ranges(EvalContext& c) {
+  RangeFn made;
+  const Layout l = layout_of(*c.node, c.opset, c.input(0).shape());
+  check_parameters(c, l);
+  if (training(*c.node, c.opset) || any_narrow(c)) return made;
+  visit_real(c.input(0).dtype(), [&](auto tag) {
+    using T = typename decltype(tag)::type;
+    if constexpr (std::is_same_v<T, float>) {
+      if (c.precision == Precision::cr) {
+        made = correct_ranges(c, l);
+        return;
+      }
+    }
+    made = canonical_ranges<T>(c, l);
+  });
+  return made;
 }
 
 /// All elements of one channel, batch by batch.
@@ -192,16 +215,10 @@ void train(EvalContext& c, const Layout& l) {
 }
 
 void core(EvalContext& c) {
+  if (const RangeFn all = ranges(c))
+    return parallel_for(0, c.output(0).numel(), kElementGrain, all);
   const Layout l = layout_of(*c.node, c.opset, c.input(0).shape());
-  check_parameters(c, l);
-  visit_real(c.input(0).dtype(), [&](auto tag) {
-    using T = typename decltype(tag)::type;
-    if (training(*c.node, c.opset)) return train<T>(c, l);
-    if constexpr (std::is_same_v<T, float>) {
-      if (c.precision == Precision::cr) return inference_correct(c, l);
-    }
-    inference<T>(c, l);
-  });
+  visit_real(c.input(0).dtype(), [&](auto tag) { train<typename decltype(tag)::type>(c, l); });
 }
 
 /// Reach of a batch's own statistics: how far its mean, and its variance, may be off.
@@ -334,7 +351,8 @@ const RegisterOp registered{{.type = "BatchNormalization",
                              .infer = infer,
                              .eval = with_narrow<core>,
                              .bound = bound,
-                             .in_place = true}};
+                             .in_place = true,
+                             .elementwise = {1, ranges}}};
 
 }  // namespace
 }  // namespace assay::ops::batch_normalization_op

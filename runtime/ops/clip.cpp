@@ -47,17 +47,14 @@ ClipLimits<T> limits_of(const EvalContext& c) {
   return l;
 }
 
-void eval(EvalContext& c) {
+RangeFn ranges(EvalContext& c) {
+  RangeFn made;
   visit_number(c.input(0).dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const ClipLimits<T> limits = limits_of<T>(c);
-    const auto x = c.in<T>(0);
-    const auto y = c.out<T>(0);
-    parallel_for(0, c.input(0).numel(), kElementGrain, [&](std::int64_t first, std::int64_t last) {
-      for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(last); ++i)
-        y[i] = clip(x[i], limits);
-    });
+    made = unary_ranges(c.in<T>(0).data(), c.out<T>(0).data(),
+                        [limits = limits_of<T>(c)](const T& v) { return clip(v, limits); });
   });
+  return made;
 }
 
 /// Limits that are computed carry their own radius; a single value moves the output by at most
@@ -71,8 +68,13 @@ void bound(BoundContext& c) {
   }
 }
 
-const RegisterOp registered{
-    {.type = "Clip", .since = 1, .infer = infer, .eval = eval, .bound = bound}};
+const RegisterOp registered{{.type = "Clip",
+                             .since = 1,
+                             .infer = infer,
+                             .eval = eval_ranges<ranges>,
+                             .bound = bound,
+                             .in_place = true,
+                             .elementwise = {1, ranges}}};
 
 }  // namespace
 }  // namespace assay::ops::clip_op

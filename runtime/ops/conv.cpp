@@ -45,6 +45,7 @@ void core(EvalContext& c) {
       args.bias = c.in<T>(2).data();
     }
     args.y = c.out<T>(0).data();
+    args.tail = c.tail;
     run(c, args);
   });
 }
@@ -75,7 +76,8 @@ const RegisterOp registered{{.type = "Conv",
                              .infer = infer,
                              .eval = with_narrow<core>,
                              .bound = bound,
-                             .macs = macs}};
+                             .macs = macs,
+                             .takes_tail = true}};
 
 }  // namespace
 }  // namespace assay::ops::conv_op

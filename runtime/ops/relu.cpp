@@ -2,7 +2,6 @@
 //
 // Relu(-0) = +0 and Relu of anything negative is +0. A NaN is passed on with its bits. Integers
 // from opset 14.
-#include "runtime/numeric/block_map.h"
 #include "runtime/ops/support/bound.h"
 #include "runtime/ops/support/elementwise.h"
 #include "runtime/ops/support/infer.h"
@@ -15,23 +14,26 @@ void infer(InferContext& c) {
   infer_same(c);
 }
 
-void eval(EvalContext& c) {
+RangeFn ranges(EvalContext& c) {
+  RangeFn made;
   visit_number(c.input(0).dtype(), [&](auto tag) {
     using T = typename decltype(tag)::type;
-    const auto x = c.in<T>(0);
-    const auto y = c.out<T>(0);
-    parallel_for(0, c.input(0).numel(), kElementGrain, [&](std::int64_t first, std::int64_t last) {
-      // A NaN fails the comparison and is kept.
-      map_block(x.data() + first, y.data() + first, last - first,
-                [](const T& v) { return load<T>(v) <= Wide<T>(0.0F) ? T(0.0F) : v; });
-    });
+    // A NaN fails the comparison and is kept.
+    made = unary_ranges(c.in<T>(0).data(), c.out<T>(0).data(),
+                        [](const T& v) { return load<T>(v) <= Wide<T>(0.0F) ? T(0.0F) : v; });
   });
+  return made;
 }
 
 void bound(BoundContext& c) { bound_lipschitz(c, 1.0, 0.0); }
 
-const RegisterOp registered{
-    {.type = "Relu", .since = 1, .infer = infer, .eval = eval, .bound = bound, .in_place = true}};
+const RegisterOp registered{{.type = "Relu",
+                             .since = 1,
+                             .infer = infer,
+                             .eval = eval_ranges<ranges>,
+                             .bound = bound,
+                             .in_place = true,
+                             .elementwise = {1, ranges}}};
 
 }  // namespace
 }  // namespace assay::ops::relu_op

@@ -32,6 +32,28 @@ void for_each_run(const Shape& out, std::span<const Shape> operands,
 
 inline constexpr std::int64_t kElementGrain = 16384;
 
+/// y[i] = f(x[i]) on arrays that outlive the result (Elementwise::prepare).
+template <class T, class F>
+RangeFn unary_ranges(const T* x, T* y, const F& f) {
+  return [x, y, f](std::int64_t first, std::int64_t last) {
+    map_part(last - first, f, x + first, y + first);
+  };
+}
+
+/// y[i] = f(a[i], b[i]).
+template <class T, class F>
+RangeFn binary_ranges(const T* a, const T* b, T* y, const F& f) {
+  return [a, b, y, f](std::int64_t first, std::int64_t last) {
+    map_part(last - first, f, a + first, b + first, y + first);
+  };
+}
+
+/// Evaluation of an operator that is elementwise on every input.
+template <RangeFn (*prepare)(EvalContext&)>
+void eval_ranges(EvalContext& c) {
+  parallel_for(0, c.output(0).numel(), kElementGrain, prepare(c));
+}
+
 /// y[i] = f(x[i]); f maps Wide<In> to Wide<Out>.
 template <class Out, class In, class F>
 void map_unary(const Tensor& x, Tensor& y, const F& f) {

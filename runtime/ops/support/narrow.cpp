@@ -11,9 +11,13 @@ bool narrow_or_float(DType t) { return narrow(t) || t == DType::float32; }
 
 }  // namespace
 
+bool any_narrow(const EvalContext& c) {
+  return std::any_of(c.inputs.begin(), c.inputs.end(),
+                     [](const Tensor& t) { return narrow(t.dtype()); });
+}
+
 bool run_narrow(EvalContext& c, Eval core) {
-  const auto is_narrow = [](const Tensor& t) { return narrow(t.dtype()); };
-  if (std::none_of(c.inputs.begin(), c.inputs.end(), is_narrow)) return false;
+  if (!any_narrow(c)) return false;
   EvalContext wide = c;
   for (Tensor& t : wide.inputs) {
     if (t.defined() && narrow_or_float(t.dtype())) t = convert(t, DType::float64);

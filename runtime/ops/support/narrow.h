@@ -10,6 +10,9 @@
 
 namespace assay::ops {
 
+/// Some input is float16 or bfloat16.
+bool any_narrow(const EvalContext& c);
+
 /// True when it ran: some input is float16 or bfloat16.
 bool run_narrow(EvalContext& c, Eval core);
 

@@ -337,6 +337,42 @@ TEST(Conv, ResidualInPlaceAndPackedWeights) {
   EXPECT_EQ(d.y, expected);
 }
 
+// The tail sees each element once, with the value it has without a tail, and what it leaves there
+// stays.
+template <typename T>
+void expect_tail(ConvArgs<T> args, DotMode mode, const std::string& name) {
+  const auto size =
+      static_cast<size_t>(args.shape.batch * args.shape.out_channels * args.shape.out_spatial());
+  std::vector<T> plain(size), y(size);
+  args.y = plain.data();
+  conv(args, mode);
+  const RangeFn tail = [&](int64_t first, int64_t last) {
+    for (auto i = static_cast<size_t>(first); i < static_cast<size_t>(last); ++i)
+      y[i] = y[i] == plain[i] ? y[i] * T(2) + T(1) : T(-7);
+  };
+  args.tail = &tail;
+  args.y = y.data();
+  conv(args, mode);
+  for (size_t i = 0; i < size; ++i)
+    ASSERT_EQ(y[i], plain[i] * T(2) + T(1)) << name << " element " << i;
+}
+
+TEST(Conv, TailTakesEveryFinalElementOnce) {
+  for (const Case& c : cases()) {
+    if (c.transposed) continue;
+    for (const DotMode mode : {DotMode::canonical, DotMode::correct}) {
+      const Data d(c, Fill::dyadic, 60);
+      expect_tail(d.args, mode, c.name);
+      const std::vector<double> x(d.x.begin(), d.x.end()), w(d.w.begin(), d.w.end());
+      ConvArgs<double> args;
+      args.shape = d.args.shape;
+      args.x = x.data();
+      args.w = w.data();
+      expect_tail(args, mode, c.name);
+    }
+  }
+}
+
 TEST(Conv, DoubleMatchesGenericOnIntegers) {
   for (const Case& c : cases()) {
     Data d(c, Fill::dyadic, 50);
