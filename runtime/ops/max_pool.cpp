@@ -83,12 +83,28 @@ Inside inside(const PoolShape& s, std::size_t axis, std::int64_t k) {
 
 /// y[o] = the larger of y[o] and x[o * stride]; the first of equals and the first NaN stay.
 template <class T>
-void raise_line(const T* x, std::int64_t stride, T* y, std::int64_t n) {
+__attribute__((always_inline)) inline void raise(const T* x, std::int64_t stride, T* y,
+                                                 std::int64_t n) {
 #pragma omp simd
   for (std::int64_t o = 0; o < n; ++o) {
     const T v = x[o * stride];
     y[o] = (v > y[o] || v != v) && y[o] == y[o] ? v : y[o];
   }
+}
+
+/// The same for the strides that pools have, which compilers then turn into vector code.
+template <class T>
+__attribute__((target("avx2"))) void raise_avx2(const T* x, std::int64_t stride, T* y,
+                                                std::int64_t n) {
+  if (stride == 1) return raise(x, 1, y, n);
+  if (stride == 2) return raise(x, 2, y, n);
+  raise(x, stride, y, n);
+}
+
+template <class T>
+void raise_line(const T* x, std::int64_t stride, T* y, std::int64_t n) {
+  if (current_isa() >= Isa::avx2) return raise_avx2(x, stride, y, n);
+  raise(x, stride, y, n);
 }
 
 /// One tap after the other over whole lines: the taps of each output come in the same order as in
