@@ -215,6 +215,7 @@ class TaskRunner {
                           .b = step.columns,
                           .tile = several_ ? tiles_ + base : tiles_,
                           .rows = rows,
+                          .cols = cols.valid,
                           .width = cols.width,
                           .add = step.add,
                           .exact_products = run_.exact_products};

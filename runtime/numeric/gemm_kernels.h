@@ -23,6 +23,7 @@ struct DotCall {
   const T* b;
   T* tile;
   int rows;
+  int cols;  // that exist; the results of the others up to width are undefined
   int width;
   bool add;
   // Every product is exact in T (widened float32): multiply and add then equal the fused form,
