@@ -88,7 +88,7 @@ RangeFn stretches(EvalContext& c, const Layout& l, F fn) {
 
 constexpr std::int64_t kChannelGrain = 256;  // channels whose coefficients are worth a thread
 
-RangeFn correct_ranges(EvalContext& c, const Layout& l) {
+std::vector<BatchNormChannel> correct_channels(const EvalContext& c, const Layout& l) {
   const auto scale = parameter<float>(c, 1), bias = parameter<float>(c, 2);
   const auto mean = parameter<float>(c, 3), variance = parameter<float>(c, 4);
   const float epsilon = c.attributes().float_or("epsilon", 1e-5F);
@@ -102,21 +102,50 @@ RangeFn correct_ranges(EvalContext& c, const Layout& l) {
                                        .epsilon = epsilon});
     }
   });
-  return stretches<float>(c, l, [channels = std::move(channels)](std::size_t ch, auto x, auto y) {
-    channels[ch](x, y);
-  });
+  return channels;
 }
 
 template <class T>
-RangeFn canonical_ranges(EvalContext& c, const Layout& l) {
+std::vector<RowBatchNorm<T>> canonical_channels(const EvalContext& c) {
   const auto scale = parameter<T>(c, 1), bias = parameter<T>(c, 2);
   const auto mean = parameter<T>(c, 3), variance = parameter<T>(c, 4);
   const T epsilon = T(c.attributes().float_or("epsilon", 1e-5F));
   std::vector<RowBatchNorm<T>> channels;
   for (std::size_t ch = 0; ch < scale.size(); ++ch)
     channels.push_back({scale[ch], bias[ch], mean[ch], variance[ch], epsilon});
-  return stretches<T>(c, l, [channels = std::move(channels)](std::size_t ch, auto x, auto y) {
-    row_batch_norm<T>(x, channels[ch], y);
+  return channels;
+}
+
+/// Channels of x of this type, kept between runs.
+struct KeptChannels {
+  DType type = DType::undefined;
+  std::shared_ptr<const void> channels = {};
+};
+
+/// What make() gives; made once per node when the parameters are constants.
+template <class Make>
+auto kept_channels(EvalContext& c, const Make& make) {
+  using Channels = decltype(make());
+  const bool constant =
+      c.is_constant(1) && c.is_constant(2) && c.is_constant(3) && c.is_constant(4);
+  if (!constant || c.state == nullptr) return std::make_shared<const Channels>(make());
+  auto& kept = c.cached<KeptChannels>([] { return KeptChannels{}; });
+  if (kept.type != c.input(0).dtype())
+    kept = {c.input(0).dtype(), std::make_shared<const Channels>(make())};
+  return std::static_pointer_cast<const Channels>(kept.channels);
+}
+
+RangeFn correct_ranges(EvalContext& c, const Layout& l) {
+  const auto channels = kept_channels(c, [&] { return correct_channels(c, l); });
+  return stretches<float>(c, l,
+                          [channels](std::size_t ch, auto x, auto y) { (*channels)[ch](x, y); });
+}
+
+template <class T>
+RangeFn canonical_ranges(EvalContext& c, const Layout& l) {
+  const auto channels = kept_channels(c, [&] { return canonical_channels<T>(c); });
+  return stretches<T>(c, l, [channels](std::size_t ch, auto x, auto y) {
+    row_batch_norm<T>(x, (*channels)[ch], y);
   });
 }
 

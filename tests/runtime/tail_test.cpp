@@ -282,6 +282,28 @@ TEST(Tail, BitsAreThoseOfTheRunNodeByNode) {
   }
 }
 
+// The coefficients of a normalization are kept between runs, not between types or parameters that
+// are fed: y = (x - 0) scale / 1 + bias with scale 3, then 5.
+TEST(Tail, KeptCoefficientsFollowTypeAndParameters) {
+  GraphMaker m;
+  m.graph.add_input("x", {});
+  m.input("scale", DType::float32, {1});
+  for (const char* name : {"bias", "mean"}) m.constant(name, f32({1}, {0}));
+  m.constant("one", f32({1}, {1})).constant("three", f32({1}, {3}));
+  m.node("BatchNormalization", {"x", "three", "bias", "mean", "one"}, {"k"}, {{"epsilon", 0.0F}});
+  m.node("BatchNormalization", {"x", "scale", "bias", "mean", "one"}, {"y"}, {{"epsilon", 0.0F}});
+  m.output("k").output("y");
+  const Executor executor(m.graph, Precision::cr);
+  for (const DType type : {DType::float32, DType::float64, DType::float32}) {
+    for (const float scale : {3.0F, 5.0F}) {
+      const auto found =
+          executor.run({{"x", convert(f32({1, 1}, {2}), type)}, {"scale", f32({1}, {scale})}});
+      expect_values(found.at("k"), {1, 1}, {6});
+      expect_values(found.at("y"), {1, 1}, {2.0 * scale});
+    }
+  }
+}
+
 TEST(Tail, BitsDoNotDependOnSettings) {
   for (const Precision p : {Precision::cr, Precision::f32, Precision::f64}) {
     const Convolution& c = convolutions[0];
