@@ -3,8 +3,9 @@
 // Every run draws the variant of each step at random, steps of one signature alike, so neighbours
 // and caches are those of a real run, whichever they will be. A variant costs its own time and what
 // the step behind it takes beyond its usual time; lower quartiles decide, since whatever else the
-// machine does only adds to a time. The fastest of many is partly the luckiest: the whole choice is
-// then timed against the defaults once more, in turn, and dropped unless it wins again.
+// machine does only adds to a time. The fastest of many is partly the luckiest, and its neighbours
+// were mostly losers: the winners and the defaults are drawn once more, and the whole choice is
+// then timed against the defaults, in turn, and dropped unless it wins again.
 // The choice is kept in a JSON file: {"<isa> t<threads> <step signature>": "<implementation>"}.
 #include <algorithm>
 #include <cstring>
@@ -85,7 +86,7 @@ bool take_from_cache(const nlohmann::json& cache, const std::string& key, const 
 /// Steps of one signature take one variant: they share their times.
 struct Group {
   std::vector<std::size_t> steps;
-  std::size_t variants = 1;
+  std::vector<std::size_t> variants;  ///< candidates, the default first
 };
 
 std::vector<Group> group_steps(const Program::Impl& impl, const std::vector<Names>& names) {
@@ -94,7 +95,10 @@ std::vector<Group> group_steps(const Program::Impl& impl, const std::vector<Name
   for (std::size_t i = 0; i < names.size(); ++i) {
     const auto key = std::pair(signature(impl, impl.steps[i]), names[i]);
     const auto at = known.emplace(key, groups.size()).first->second;
-    if (at == groups.size()) groups.push_back({.steps = {}, .variants = names[i].size()});
+    if (at == groups.size()) {
+      groups.push_back({.steps = {}, .variants = std::vector<std::size_t>(names[i].size())});
+      std::iota(groups[at].variants.begin(), groups[at].variants.end(), std::size_t{0});
+    }
     groups[at].steps.push_back(i);
   }
   return groups;
@@ -129,7 +133,7 @@ double total(const Run& run) {
 
 /// As many runs as fit the time for tuning, `least` at any rate.
 int runs_for(const Run& typical, int least) {
-  constexpr double seconds = 1.5;
+  constexpr double seconds = 1.0;
   constexpr int most = 1000;
   return std::clamp(static_cast<int>(seconds / std::max(total(typical), 1e-6)), least,
                     std::max(least, most));
@@ -139,7 +143,7 @@ int runs_for(const Run& typical, int least) {
 std::vector<Run> trial_runs(Program& program, Program::Impl& impl, const std::vector<Group>& groups,
                             int rounds) {
   std::size_t most = 1;
-  for (const Group& g : groups) most = std::max(most, g.variants);
+  for (const Group& g : groups) most = std::max(most, g.variants.size());
   const Choice defaults(groups.size(), 0);
   time_run(program, impl, groups, defaults);  // warms up
   const int count =
@@ -148,7 +152,7 @@ std::vector<Run> trial_runs(Program& program, Program::Impl& impl, const std::ve
   std::vector<Run> runs;
   for (int r = 0; r < count; ++r) {
     Choice choice;
-    for (const Group& g : groups) choice.push_back(random() % g.variants);
+    for (const Group& g : groups) choice.push_back(g.variants[random() % g.variants.size()]);
     runs.push_back(time_run(program, impl, groups, std::move(choice)));
   }
   return runs;
@@ -164,10 +168,9 @@ class Costs {
       for (const std::size_t i : groups[g].steps) group_of_[i] = g;
     }
     for (std::size_t i = 0; i < group_of_.size(); ++i) {
-      for (std::size_t v = 0; v < groups[group_of_[i]].variants; ++v)
-        own_.push_back(
-            lower_quartile(with_variant(i, v, [&](const Run& r) { return r.seconds[i]; })));
-      first_.push_back(own_.size() - groups[group_of_[i]].variants);
+      for (const std::size_t v : groups[group_of_[i]].variants)
+        own_[{i, v}] =
+            lower_quartile(with_variant(i, v, [&](const Run& r) { return r.seconds[i]; }));
     }
   }
 
@@ -184,7 +187,7 @@ class Costs {
   }
 
  private:
-  double own(std::size_t i, std::size_t v) const { return own_[first_[i] + v]; }
+  double own(std::size_t i, std::size_t v) const { return own_.at({i, v}); }
 
   template <class F>
   std::vector<double> with_variant(std::size_t i, std::size_t v, const F& f) const {
@@ -198,19 +201,18 @@ class Costs {
 
   const std::vector<Group>& groups_;
   const std::vector<Run>& runs_;
-  std::vector<std::size_t> group_of_, first_;
-  std::vector<double> own_;
+  std::vector<std::size_t> group_of_;
+  std::map<std::pair<std::size_t, std::size_t>, double> own_;  // by step and variant
 };
 
-/// A challenger must win by more than timer noise, so that repeated tunings agree.
-constexpr double margin = 0.98;
-
-Choice best_of(const std::vector<Group>& groups, const std::vector<Run>& runs) {
+/// A later candidate must cost less than `margin` times the best before it.
+Choice best_of(const std::vector<Group>& groups, const std::vector<Run>& runs, double margin) {
   const Costs costs(groups, runs);
-  Choice chosen(groups.size(), 0);
+  Choice chosen;
   for (std::size_t g = 0; g < groups.size(); ++g) {
-    double least = costs.of(g, 0);
-    for (std::size_t v = 1; v < groups[g].variants; ++v) {
+    chosen.push_back(groups[g].variants[0]);
+    double least = costs.of(g, chosen[g]);
+    for (const std::size_t v : groups[g].variants) {
       const double t = costs.of(g, v);
       if (!(t < margin * least)) continue;
       least = t;
@@ -220,9 +222,21 @@ Choice best_of(const std::vector<Group>& groups, const std::vector<Run>& runs) {
   return chosen;
 }
 
+/// Every group with its default and the variant that `choice` gives it.
+std::vector<Group> finalists(std::vector<Group> groups, const Choice& choice) {
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    groups[g].variants = {0};
+    if (choice[g] != 0) groups[g].variants.push_back(choice[g]);
+  }
+  return groups;
+}
+
 Choice choose_variants(Program& program, Program::Impl& impl, const std::vector<Group>& groups) {
   const int rounds = impl.options.tune_rounds;
-  const Choice chosen = best_of(groups, trial_runs(program, impl, groups, rounds));
+  // More than timer noise, so that repeated tunings agree.
+  const Choice first = best_of(groups, trial_runs(program, impl, groups, rounds), 0.98);
+  const auto few = finalists(groups, first);
+  const Choice chosen = best_of(few, trial_runs(program, impl, few, rounds), 1.0);
   const Choice defaults(groups.size(), 0);
   std::vector<double> with_chosen, with_defaults;
   for (int r = 0; r < rounds; ++r) {
