@@ -1,8 +1,8 @@
 // Finding runs of convolutions for kernels/bands.h.
 #include <algorithm>
-#include <numeric>
 
 #include "kernels/bands.h"
+#include "kernels/onednn/window.h"
 #include "runtime/ops/fused.h"
 
 namespace assay::kernels {
@@ -19,15 +19,11 @@ struct Conv {
   std::int64_t weight_bytes = 0;
 };
 
-bool all(const std::vector<std::int64_t>& v, std::int64_t want) {
-  return std::all_of(v.begin(), v.end(), [&](std::int64_t x) { return x == want; });
-}
-
-Kind kind_of(const Node& node, const Shape& w) {
+Kind kind_of(const ChainView& view, const Node& node, const Shape& w) {
   if (w[1] == 1 && node.attributes.int_or("group", 1) == w[0] && w[0] > 1) return Kind::depthwise;
-  const bool plain = w[2] == 1 && w[3] == 1 && all(node.attributes.ints_or("strides", {1, 1}), 1) &&
-                     all(node.attributes.ints_or("pads", {0, 0, 0, 0}), 0);
-  return plain ? Kind::pointwise : Kind::dense;
+  const Window window = window_of(node.attributes, {w[2], w[3]}, view.slot(node.inputs[0]).shape,
+                                  view.slot(node.outputs[0]).shape);
+  return window.pointwise() ? Kind::pointwise : Kind::dense;
 }
 
 std::optional<Conv> as_conv(const ChainView& view, NodeId n) {
@@ -38,7 +34,7 @@ std::optional<Conv> as_conv(const ChainView& view, NodeId n) {
   if (!is_conv || node.inputs.size() < 2 || node.outputs.size() != 1) return std::nullopt;
   const Tensor* w = view.constant(node.inputs[1]);
   if (w == nullptr || w->dtype() != DType::float32 || w->shape().rank() != 4) return std::nullopt;
-  const Kind kind = kind_of(node, w->shape());
+  const Kind kind = kind_of(view, node, w->shape());
   if (kind != Kind::depthwise && node.attributes.int_or("group", 1) != 1) return std::nullopt;
   return Conv{kind, form && form->add, w->numel() * 4};
 }
@@ -46,10 +42,8 @@ std::optional<Conv> as_conv(const ChainView& view, NodeId n) {
 /// The piece of node `n` with the elementwise nodes behind it.
 BandPiece piece_at(const ChainView& view, NodeId n) {
   const ValueId y = view.graph.node(n).outputs[0];
-  ChainView computed = view;
-  computed.available = [&view, y](ValueId v) { return v == y || view.available(v); };
   BandPiece piece{.node = n, .value = y};
-  if (auto tail = plan_tail(computed, y)) {
+  if (auto tail = plan_tail(view, y)) {
     piece.tail = *std::move(tail);
     piece.value = view.graph.node(piece.tail.nodes.back()).outputs[0];
   }

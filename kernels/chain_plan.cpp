@@ -205,7 +205,8 @@ std::optional<ChainPlan> plan_chain(const ChainView& view, NodeId first) {
   return std::nullopt;
 }
 
-std::optional<TailPlan> plan_tail(const ChainView& view, ValueId v) {
+std::optional<TailPlan> plan_tail(ChainView view, ValueId v) {
+  view.available = [before = view.available, v](ValueId x) { return x == v || before(x); };
   const auto& readers = view.graph.value(v).readers;
   if (view.graph.is_output(v)) return std::nullopt;
   for (const NodeId first : readers) {

@@ -40,7 +40,7 @@ struct TailPlan {
 };
 
 /// The longest elementwise end of the node that computes `v`: it reads `v`, which nobody else
-/// reads, and scalars.
-std::optional<TailPlan> plan_tail(const ChainView& view, ValueId v);
+/// reads, and scalars. `v` counts as computed.
+std::optional<TailPlan> plan_tail(ChainView view, ValueId v);
 
 }  // namespace assay::kernels

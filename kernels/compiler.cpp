@@ -226,8 +226,7 @@ class Compiler {
     }
   }
 
-  /// `computed`: a value that counts as available.
-  ChainView chain_view(std::optional<ValueId> computed = std::nullopt) {
+  ChainView chain_view() {
     return {graph(), [this](ValueId v) { return constant(v); },
             [this](ValueId v) {
               Slot s = slot_of(v);
@@ -236,7 +235,7 @@ class Compiler {
               }
               return s;
             },
-            [this, computed](ValueId v) { return v == computed || !places_[v].empty(); }};
+            [this](ValueId v) { return !places_[v].empty(); }};
   }
 
   /// The nodes are part of a step that is in place.
@@ -247,6 +246,11 @@ class Compiler {
         if (v.valid()) --reads_left_[v];
       }
     }
+  }
+
+  void done_with(const BandPiece& piece) {
+    done_with(std::vector{piece.node});
+    done_with(piece.tail.nodes);
   }
 
   /// Elementwise nodes that follow each other become one step. True when `n` is part of it.
@@ -281,28 +285,27 @@ class Compiler {
     if (const auto& in = graph().node(pieces.back().node).inputs; in.size() > 3 && in[3].valid())
       inputs.push_back(in[3]);
     finish_step(last, inputs, std::move(*plan), info_of(pieces, requests));
-    for (const BandPiece& p : pieces) {
-      done_with({p.node});
-      done_with(p.tail.nodes);
-    }
+    for (const BandPiece& p : pieces) done_with(p);
     return true;
+  }
+
+  /// "Conv+HardSwish": the piece under the name of its last node.
+  StepInfo info_of(const BandPiece& piece, const KernelRequest& request) const {
+    StepInfo info = info_of(piece.node, request);
+    info.node = graph().producer(piece.value)->name;
+    info.value = graph().name(piece.value);
+    for (const ActivationParts& step : piece.tail.steps) info.op += "+" + step.name;
+    return info;
   }
 
   /// "ConvClip,ConvClip,Conv": the macs of all, the bytes that the run reads and writes.
   StepInfo info_of(const std::vector<BandPiece>& pieces,
                    const std::vector<KernelRequest>& requests) const {
-    StepInfo all = info_of(pieces.back().node, requests.back());
-    const Node& last = *graph().producer(pieces.back().value);
-    all.node = last.name;
-    all.value = graph().name(last.outputs[0]);
-    all.op.clear();
-    all.macs = 0;
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-      const StepInfo one = info_of(pieces[i].node, requests[i]);
-      all.op += (i == 0 ? "" : ",") + one.op;
-      for (const ActivationParts& step : pieces[i].tail.steps) all.op += "+" + step.name;
+    StepInfo all = info_of(pieces.back(), requests.back());
+    for (std::size_t i = pieces.size() - 1; i-- > 0;) {
+      const StepInfo one = info_of(pieces[i], requests[i]);
+      all.op = one.op + "," + all.op;
       all.macs += one.macs;
-      if (i + 1 == pieces.size()) continue;
       all.bytes += one.bytes - 2 * requests[i].outputs[0].bytes();
     }
     return all;
@@ -314,21 +317,16 @@ class Compiler {
     const Node& node = graph().node(n);
     if (!impl_->options.fuse_chains || node.outputs.size() != 1 || !node.captures.empty())
       return false;
-    const auto tail = plan_tail(chain_view(node.outputs[0]), node.outputs[0]);
+    auto tail = plan_tail(chain_view(), node.outputs[0]);
     if (!tail) return false;
-    KernelRequest request = request_for(n);
-    request.tail = tail->steps;
+    const Node& last = graph().node(tail->nodes.back());
+    const BandPiece piece{.node = n, .tail = *std::move(tail), .value = last.outputs[0]};
+    const KernelRequest request = request_for(piece);
     KernelAnswer answer = make_kernel(request);
     auto* plan = std::get_if<KernelPlan>(&answer);
     if (plan == nullptr) return false;
-    const Node& last = graph().node(tail->nodes.back());
-    StepInfo info = info_of(n, request);
-    info.node = last.name;
-    info.value = graph().name(last.outputs[0]);
-    for (const ActivationParts& step : tail->steps) info.op += "+" + step.name;
-    finish_step(last, node.inputs, std::move(*plan), std::move(info));
-    done_with({n});
-    done_with(tail->nodes);
+    finish_step(last, node.inputs, std::move(*plan), info_of(piece, request));
+    done_with(piece);
     return true;
   }
 

@@ -141,10 +141,8 @@ class SplitMaker {
       const auto t = static_cast<std::size_t>(u * threads_ / units);
       if (!add_band(u / bands, rows, split, split.threads[t])) return std::nullopt;
     }
-    for (const Call& c : split.threads[0]) {
-      if (&c - split.threads[0].data() < static_cast<std::ptrdiff_t>(pieces_.size()))
-        split.name += " " + c.kernel->implementation();
-    }
+    for (std::size_t i = 0; i < pieces_.size(); ++i)
+      split.name += " " + split.threads[0][i].kernel->implementation();
     return split;
   }
 
