@@ -7,6 +7,30 @@
 namespace assay::dot {
 namespace {
 
+// Deals `groups` runs of `Phases` elements out to rows of one phase each.
+template <int64_t Phases, typename S>
+void deal(const S* src, int64_t groups, S* dst, int64_t run) {
+  for (int64_t i = 0; i < groups; ++i, src += Phases)
+    for (int64_t phase = 0; phase < Phases; ++phase) dst[phase * run + i] = src[phase];
+}
+
+// Elements [first, last) of a padded row whose width step is `phases`; src is the row's element 0.
+template <typename S>
+void copy_phases(const ConvPlan& p, const S* src, int64_t first, int64_t last, S* dst) {
+  const auto single = [&](int64_t x) { dst[x % p.phases * p.run + x / p.phases] = src[x]; };
+  const int64_t start = std::min((first + p.phases - 1) / p.phases * p.phases, last);
+  const int64_t groups = (last - start) / p.phases, end = start + groups * p.phases;
+  for (int64_t x = first; x < start; ++x) single(x);
+  S* to = dst + start / p.phases;
+  if (p.phases == 2)
+    deal<2>(src + start, groups, to, p.run);
+  else if (p.phases == 4)
+    deal<4>(src + start, groups, to, p.run);
+  else
+    for (int64_t x = start; x < end; ++x) single(x);
+  for (int64_t x = end; x < last; ++x) single(x);
+}
+
 // One padded row from one input row.
 template <typename S>
 void copy_row(const ConvPlan& p, const S* src, S fill, S* dst) {
@@ -19,13 +43,21 @@ void copy_row(const ConvPlan& p, const S* src, S fill, S* dst) {
     std::fill(dst + last, dst + p.row, fill);
     return;
   }
-  std::fill(dst, dst + p.row, fill);
-  for (int64_t phase = 0; phase < p.phases; ++phase) {
-    const int64_t skip = first <= phase ? 0 : (first - phase + p.phases - 1) / p.phases;
-    S* to = dst + phase * p.run;
-    for (int64_t i = skip, x = phase + skip * p.phases; x < last; ++i, x += p.phases)
-      to[i] = src[w.low + x];
+  if (w.taps.size() == 1) {  // all outputs read one phase, which is the first
+    for (int64_t i = 0, x = 0; x < w.extent; ++i, x += w.step)
+      dst[i] = x >= first && x < last ? src[w.low + x] : fill;
+    return;
   }
+  if (first > 0 || last < w.extent || w.extent < p.row) std::fill(dst, dst + p.row, fill);
+  copy_phases(p, src + w.low, first, last, dst);
+}
+
+// Whether some output reads position y of a padded axis.
+bool is_read(const AxisPlan& a, int64_t y) {
+  return std::any_of(a.offsets.begin(), a.offsets.end(), [&](int64_t offset) {
+    const int64_t from = y - (offset - a.low);
+    return from >= 0 && from % a.step == 0 && from / a.step < a.out;
+  });
 }
 
 template <typename S>
@@ -33,6 +65,7 @@ void copy_plane(const ConvPlan& p, const S* src, S fill, S* dst) {
   const auto& [d, h, w] = p.axis;
   for (int64_t z = 0; z < d.extent; ++z)
     for (int64_t y = 0; y < h.extent; ++y, dst += p.row) {
+      if (h.step > 1 && !is_read(h, y)) continue;
       const int64_t iz = z + d.low, iy = y + h.low;
       const bool inside = iz >= 0 && iz < p.shape.in[0] && iy >= 0 && iy < p.shape.in[1];
       if (inside)
