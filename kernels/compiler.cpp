@@ -1,8 +1,9 @@
-// Graph -> compiled steps: kernel choice, layouts, lifetimes.
+// Graph -> compiled steps: which kernels run which nodes.
 #include <algorithm>
 
 #include "kernels/bands.h"
 #include "kernels/chain_plan.h"
+#include "kernels/placement.h"
 #include "kernels/program_impl.h"
 
 namespace assay::kernels {
@@ -12,184 +13,45 @@ class Compiler {
  public:
   Compiler(const Graph& graph, const std::map<std::string, Shape>& input_shapes,
            const ProgramOptions& options)
-      : impl_(std::make_unique<Program::Impl>()) {
-    impl_->graph = graph;
-    impl_->options = options;
-    impl_->threads = options.threads;
-    types_ = infer_types(impl_->graph, input_shapes);
-  }
+      : impl_(make_impl(graph, options)), values_(*impl_, input_shapes) {}
 
   std::unique_ptr<Program::Impl> run() {
-    count_reads();
-    for (const ValueId v : graph().inputs()) add_input(v);
+    for (const ValueId v : graph().inputs()) values_.add_input(v);
     for (const NodeId n : graph().topological_order()) compile_node(n);
-    for (const ValueId v : graph().outputs()) add_output(v);
+    for (const ValueId v : graph().outputs()) values_.add_output(v);
     return std::move(impl_);
   }
 
  private:
-  struct Place {
-    Layout layout;
-    int storage;
-  };
+  static std::unique_ptr<Program::Impl> make_impl(const Graph& graph,
+                                                  const ProgramOptions& options) {
+    auto impl = std::make_unique<Program::Impl>();
+    impl->graph = graph;
+    impl->options = options;
+    impl->threads = options.threads;
+    return impl;
+  }
 
   const Graph& graph() const { return impl_->graph; }
-  Storage& storage(int i) { return impl_->storages[static_cast<std::size_t>(i)]; }
-  std::int64_t next_step() const { return static_cast<std::int64_t>(impl_->steps.size()); }
-
-  void count_reads() {
-    for (const ValueId v : graph().value_ids()) reads_left_[v] = graph().use_count(v);
-  }
-
-  const Tensor* constant(ValueId v) const {
-    if (const Tensor* t = graph().constant(v)) return t;
-    const auto it = types_.constants.find(v);
-    return it == types_.constants.end() ? nullptr : &it->second;
-  }
-
-  Slot slot_of(ValueId v) const {
-    if (const Tensor* t = constant(v)) return {t->dtype(), t->shape(), Layout::plain};
-    const Shape shape = types_.shape(graph(), v);
-    return {types_.type(v).dtype, shape, Layout::plain};
-  }
-
-  int add_storage(Storage s) {
-    impl_->storages.push_back(std::move(s));
-    return static_cast<int>(impl_->storages.size()) - 1;
-  }
-
-  void place(ValueId v, Layout layout, int s, std::int64_t step) {
-    auto& places = places_[v];
-    if (places.empty()) {
-      Slot slot = slot_of(v);
-      slot.layout = layout;
-      impl_->taps[graph().name(v)] = {step, s, slot};
-      values_on_[s].push_back(v);
-    }
-    places.push_back({layout, s});
-  }
-
-  void add_input(ValueId v) {
-    const Slot slot = slot_of(v);
-    if (size_of(slot.dtype) == 0) {
-      throw Error({.what = "input type is not supported by compiled programs",
-                   .where = "input '" + graph().name(v) + "'",
-                   .got = to_string(slot.dtype),
-                   .kind = ErrorKind::unsupported});
-    }
-    const int s = add_storage({.kind = Storage::Kind::input, .slot = slot, .last = end_of_run});
-    impl_->inputs[graph().name(v)] = s;
-    place(v, Layout::plain, s, -1);
-  }
-
-  void add_output(ValueId v) {
-    const int s = fetch(v, Layout::plain);
-    storage(s).last = end_of_run;
-    impl_->outputs.push_back({graph().name(v), s, slot_of(v)});
-  }
-
-  /// Storage that holds `v` in the wanted layout, by a reorder step when there is none.
-  int fetch(ValueId v, Layout want) {
-    if (places_[v].empty()) place_constant(v);
-    for (const Place& p : places_[v]) {
-      if (p.layout == want) return touch(p.storage);
-    }
-    const Place from = places_[v].front();
-    const Slot slot = slot_of(v);
-    if (layouts_coincide(slot.shape)) {
-      places_[v].push_back({want, from.storage});
-      return touch(from.storage);
-    }
-    return reorder(v, from, want);
-  }
-
-  int touch(int s) {
-    storage(s).last = std::max(storage(s).last, next_step());
-    return s;
-  }
-
-  void place_constant(ValueId v) {
-    const Tensor* t = constant(v);
-    if (t == nullptr) {
-      throw Error({.what = "value is read before anything computes it",
-                   .where = "value '" + graph().name(v) + "'",
-                   .kind = ErrorKind::internal});
-    }
-    Storage s{
-        .kind = Storage::Kind::constant, .slot = slot_of(v), .last = end_of_run, .constant = *t};
-    s.data = const_cast<std::byte*>(t->raw().data());
-    places_[v].push_back({Layout::plain, add_storage(std::move(s))});
-  }
-
-  int reorder(ValueId v, Place from, Layout want) {
-    Slot source = slot_of(v);
-    source.layout = from.layout;
-    Slot target = source;
-    target.layout = want;
-    auto kernel = make_reorder(source, want);
-    if (storage(from.storage).kind == Storage::Kind::constant) {
-      return reordered_constant(v, *kernel, from, target);
-    }
-    touch(from.storage);
-    const std::int64_t step = next_step();
-    const int s = add_storage({.slot = target, .first = step, .last = step + 1});
-    StepInfo info{.node = {}, .value = graph().name(v), .op = "Reorder", .layout = want};
-    info.dtype = source.dtype;
-    info.shape = source.shape;
-    info.bytes = 2 * source.bytes();
-    impl_->steps.push_back({std::move(kernel), {from.storage}, {s}, std::move(info)});
-    places_[v].push_back({want, s});
-    values_on_[s].push_back(v);
-    return s;
-  }
-
-  int reordered_constant(ValueId v, Kernel& kernel, Place from, const Slot& target) {
-    Tensor copy(target.dtype, target.shape);
-    std::byte* data = copy.mutable_raw().data();
-    kernel.bind({{storage(from.storage).data}, {data}, nullptr});
-    kernel.run();
-    Storage s{
-        .kind = Storage::Kind::constant, .slot = target, .last = end_of_run, .constant = copy};
-    s.data = data;
-    const int index = add_storage(std::move(s));
-    places_[v].push_back({target.layout, index});
-    return index;
-  }
-
-  /// True when these `own` reading slots are the last uses of an arena buffer, aliases included.
-  bool dies(ValueId v, std::int64_t own = 1) {
-    const auto it = places_.find(v);
-    if (it == places_.end() || it->second.empty()) return false;
-    for (const Place& p : it->second) {
-      if (storage(p.storage).kind != Storage::Kind::arena) return false;
-      std::int64_t left = 0;
-      for (const ValueId w : values_on_[p.storage]) left += reads_left_[w];
-      if (left != own) return false;
-    }
-    return true;
-  }
-
   KernelRequest request_for(NodeId n) {
     const Node& node = graph().node(n);
     KernelRequest r{
         .graph = graph(), .id = n, .inputs = {}, .outputs = {}, .constants = {}, .dies = {}};
     r.threads = impl_->threads;
     for (const ValueId v : node.inputs) {
-      r.inputs.push_back(v.valid() ? slot_of(v) : Slot{});
-      r.constants.push_back(v.valid() ? constant(v) : nullptr);
-      r.dies.push_back(v.valid() && dies(v));
-      if (!v.valid()) continue;
-      for (const Place& p : places_[v]) {
-        if (p.layout == Layout::channels_last) r.inputs.back().layout = p.layout;
-      }
+      r.inputs.push_back(v.valid() ? values_.slot_at_hand(v) : Slot{});
+      r.constants.push_back(v.valid() ? values_.constant(v) : nullptr);
+      r.dies.push_back(v.valid() && values_.dies(v));
     }
-    for (const ValueId v : node.outputs) r.outputs.push_back(v.valid() ? slot_of(v) : Slot{});
+    for (const ValueId v : node.outputs)
+      r.outputs.push_back(v.valid() ? values_.slot_of(v) : Slot{});
     return r;
   }
 
   bool folded(const Node& node) const {
-    return std::all_of(node.outputs.begin(), node.outputs.end(),
-                       [&](ValueId v) { return !v.valid() || types_.constants.count(v) != 0; });
+    return std::all_of(node.outputs.begin(), node.outputs.end(), [&](ValueId v) {
+      return !v.valid() || values_.types().constants.count(v) != 0;
+    });
   }
 
   /// Every input is known now (dequantized weights, reshaped constants): computed once, on the
@@ -199,8 +61,8 @@ class Compiler {
     const bool random =
         op.rfind("Random", 0) == 0 || op == "Bernoulli" || op == "Multinomial" || op == "Dropout";
     if (random || node.inputs.empty() || !node.captures.empty()) return false;
-    const auto known = [&](ValueId v) { return !v.valid() || constant(v) != nullptr; };
-    const auto sized = [&](ValueId v) { return !v.valid() || types_.type(v).known(); };
+    const auto known = [&](ValueId v) { return !v.valid() || values_.constant(v) != nullptr; };
+    const auto sized = [&](ValueId v) { return !v.valid() || values_.types().type(v).known(); };
     return std::all_of(node.inputs.begin(), node.inputs.end(), known) &&
            std::all_of(node.outputs.begin(), node.outputs.end(), sized);
   }
@@ -211,31 +73,26 @@ class Compiler {
     Binding binding;
     std::vector<Tensor> results;
     for (const ValueId v : node.inputs) {
-      binding.inputs.push_back(v.valid() ? const_cast<std::byte*>(constant(v)->raw().data())
+      binding.inputs.push_back(v.valid() ? const_cast<std::byte*>(values_.constant(v)->raw().data())
                                          : nullptr);
     }
     for (const ValueId v : node.outputs) {
-      results.push_back(v.valid() ? Tensor(types_.type(v).dtype, types_.type(v).shape())
-                                  : Tensor());
+      results.push_back(v.valid()
+                            ? Tensor(values_.types().type(v).dtype, values_.types().type(v).shape())
+                            : Tensor());
       binding.outputs.push_back(v.valid() ? results.back().mutable_raw().data() : nullptr);
     }
     kernel->bind(binding);
     kernel->run();
     for (std::size_t i = 0; i < results.size(); ++i) {
-      if (node.outputs[i].valid()) types_.constants[node.outputs[i]] = results[i];
+      if (node.outputs[i].valid()) values_.set_constant(node.outputs[i], results[i]);
     }
   }
 
   ChainView chain_view() {
-    return {graph(), [this](ValueId v) { return constant(v); },
-            [this](ValueId v) {
-              Slot s = slot_of(v);
-              for (const Place& p : places_[v]) {
-                if (p.layout == Layout::channels_last) s.layout = p.layout;
-              }
-              return s;
-            },
-            [this](ValueId v) { return !places_[v].empty(); }};
+    return {graph(), [this](ValueId v) { return values_.constant(v); },
+            [this](ValueId v) { return values_.slot_at_hand(v); },
+            [this](ValueId v) { return values_.placed(v); }};
   }
 
   /// The nodes are part of a step that is in place.
@@ -243,7 +100,7 @@ class Compiler {
     for (const NodeId m : nodes) {
       chained_.insert(m);
       for (const ValueId v : graph().node(m).inputs) {
-        if (v.valid()) --reads_left_[v];
+        if (v.valid()) values_.count_read(v);
       }
     }
   }
@@ -332,24 +189,18 @@ class Compiler {
 
   /// The first full input whose buffer nobody reads after the chain.
   std::optional<std::size_t> dying_input(const ChainPlan& plan) {
-    const DType result = slot_of(graph().node(plan.nodes.back()).outputs[0]).dtype;
+    const DType result = values_.slot_of(graph().node(plan.nodes.back()).outputs[0]).dtype;
     for (std::size_t i = 0; i < plan.full; ++i) {
       const ValueId v = plan.inputs[i];
-      if (slot_of(v).dtype != result) continue;
+      if (values_.slot_of(v).dtype != result) continue;
       std::int64_t own = 0;
       for (const NodeId m : plan.nodes) {
         const auto& in = graph().node(m).inputs;
         own += std::count(in.begin(), in.end(), v);
       }
-      if (dies(v, own) && at_hand(v, plan.layout)) return i;
+      if (values_.dies(v, own) && values_.at_hand(v, plan.layout)) return i;
     }
     return std::nullopt;
-  }
-
-  bool at_hand(ValueId v, Layout layout) {
-    const auto& places = places_[v];
-    return std::any_of(places.begin(), places.end(),
-                       [&](const Place& p) { return p.layout == layout; });
   }
 
   void add_chain(const ChainPlan& plan) {
@@ -364,8 +215,8 @@ class Compiler {
     for (const NodeId m : plan.nodes)
       info.op += (m == plan.nodes[0] ? "(" : ",") + graph().node(m).op_type;
     info.op += ")";
-    info.bytes = slot_of(graph().node(last).outputs[0]).bytes();
-    for (const ValueId v : plan.inputs) info.bytes += slot_of(v).bytes();
+    info.bytes = values_.slot_of(graph().node(last).outputs[0]).bytes();
+    for (const ValueId v : plan.inputs) info.bytes += values_.slot_of(v).bytes();
     finish_step(graph().node(last), plan.inputs, std::move(kernel), std::move(info));
   }
 
@@ -386,7 +237,7 @@ class Compiler {
       }
     }
     for (const ValueId v : node.inputs) {
-      if (v.valid()) --reads_left_[v];
+      if (v.valid()) values_.count_read(v);
     }
   }
 
@@ -399,8 +250,8 @@ class Compiler {
 
   void add_alias(const Node& node, const KernelPlan& plan) {
     const std::size_t i = *plan.alias;
-    const int s = fetch(node.inputs[i], plan.inputs[i]);
-    place(node.outputs[0], plan.outputs[0], s, next_step() - 1);
+    const int s = values_.fetch(node.inputs[i], plan.inputs[i]);
+    values_.place(node.outputs[0], plan.outputs[0], s, values_.next_step() - 1);
   }
 
   void add_step(NodeId n, const KernelRequest& request, KernelPlan plan,
@@ -417,13 +268,14 @@ class Compiler {
         .kernel = std::move(plan.kernel), .inputs = {}, .outputs = {}, .info = std::move(info)};
     for (std::size_t i = 0; i < inputs.size(); ++i) {
       const bool baked = i < plan.baked.size() && plan.baked[i];
-      step.inputs.push_back(inputs[i].valid() && !baked ? fetch(inputs[i], plan.inputs[i]) : -1);
+      step.inputs.push_back(inputs[i].valid() && !baked ? values_.fetch(inputs[i], plan.inputs[i])
+                                                        : -1);
     }
     // Reorders may have come in front: every input must live until this step.
     for (const int s : step.inputs) {
-      if (s >= 0) touch(s);
+      if (s >= 0) values_.touch(s);
     }
-    const std::int64_t at = next_step();
+    const std::int64_t at = values_.next_step();
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
       step.outputs.push_back(add_step_output(node, step, plan, i, at));
     }
@@ -436,19 +288,19 @@ class Compiler {
                       std::int64_t at) {
     const ValueId v = node.outputs[i];
     if (!v.valid()) return -1;
-    Slot slot = slot_of(v);
+    Slot slot = values_.slot_of(v);
     slot.layout = plan.outputs[i];
     int s = -1;
     if (i == 0 && plan.overwrites) {
       s = step.inputs[*plan.overwrites];
-      ASSAY_ASSERT(s >= 0 && storage(s).kind == Storage::Kind::arena);
-      ASSAY_ASSERT(storage(s).slot.bytes() >= slot.bytes());
-      storage(s).last = std::max(storage(s).last, at);
+      ASSAY_ASSERT(s >= 0 && values_.storage(s).kind == Storage::Kind::arena);
+      ASSAY_ASSERT(values_.storage(s).slot.bytes() >= slot.bytes());
+      values_.storage(s).last = std::max(values_.storage(s).last, at);
     } else {
-      s = add_storage({.slot = slot, .first = at, .last = at});
+      s = values_.add_storage({.slot = slot, .first = at, .last = at});
     }
-    if (i == 0) storage(s).overrun = std::max(storage(s).overrun, plan.overrun);
-    place(v, slot.layout, s, at);
+    if (i == 0) values_.storage(s).overrun = std::max(values_.storage(s).overrun, plan.overrun);
+    values_.place(v, slot.layout, s, at);
     return s;
   }
 
@@ -460,17 +312,14 @@ class Compiler {
       info.dtype = request.outputs[0].dtype;
       info.shape = request.outputs[0].shape;
     }
-    info.macs = macs_of(graph(), n, types_);
+    info.macs = macs_of(graph(), n, values_.types());
     for (const Slot& s : request.inputs) info.bytes += s.bytes();
     for (const Slot& s : request.outputs) info.bytes += s.bytes();
     return info;
   }
 
   std::unique_ptr<Program::Impl> impl_;
-  StaticTypes types_;
-  std::map<ValueId, std::vector<Place>> places_;
-  std::map<int, std::vector<ValueId>> values_on_;  // storage -> values whose content it holds
-  std::map<ValueId, std::int64_t> reads_left_;
+  Placement values_;
   std::set<NodeId> chained_;  // nodes that an earlier chain computes
 };
 
