@@ -8,6 +8,7 @@
 #include "runtime/numeric/conv_pass.h"
 #include "runtime/numeric/depthwise.h"
 #include "runtime/numeric/parallel.h"
+#include "runtime/numeric/winograd.h"
 
 namespace assay {
 namespace {
@@ -95,10 +96,10 @@ void canonical(const Pass<T>& pass) {
 void correct_depthwise(const Pass<float>& pass) {
   const PackedWeights::Impl& w = pass.weights;
   const float* planes = im2col_planes<float>(pass.plan, pass.args.x);
-  const ConvTerms<float> terms(pass.plan, pass.args, planes);
+  const ConvTerms<float> terms(pass.plan, pass.args);
   const CorrectSink sink(pass.outputs(),
                          {.norms = w.norms.data(), .problems = w.problems, .rows = w.lines},
-                         pass.plan.k(), terms);
+                         dot_error(pass.plan.k()), terms);
   run_depthwise<float, double>(pass.plan, planes, pass.args.w, sink, true);
 }
 
@@ -107,13 +108,17 @@ void correct(const Pass<float>& pass) {
     correct_depthwise(pass);
     return;
   }
+  if (!pass.weights.winograd.empty() && winograd::pays(pass.plan)) {
+    winograd::run(pass);
+    return;
+  }
   const PackedRows<double> rows(pass.weights);
   const PackedWeights::Impl& w = pass.weights;
   with_columns<float, double>(pass, [&](const ConvCols<float, double>& cols) {
-    const ConvTerms<float> terms(pass.plan, pass.args, cols.planes());
+    const ConvTerms<float> terms(pass.plan, pass.args);
     const CorrectSink sink(pass.outputs(),
                            {.norms = w.norms.data(), .problems = w.problems, .rows = w.lines},
-                           pass.plan.k(), terms);
+                           dot_error(pass.plan.k()), terms);
     DotRun<double> run = sized_run<double>(pass.plan);
     run.norms = true;
     run.exact_products = true;
@@ -125,7 +130,7 @@ void correct(const Pass<float>& pass) {
 }
 
 void correct(const Pass<double>& pass) {
-  const ConvTerms<double> source(pass.plan, pass.args, nullptr);
+  const ConvTerms<double> source(pass.plan, pass.args);
   for_each_output(pass, [&](int64_t problem, int64_t row, int64_t col, int64_t at) {
     thread_local DotTerms terms;
     terms.clear();
@@ -147,9 +152,14 @@ void run_pass(const Pass<T>& pass, DotMode mode) {
 }  // namespace
 
 template <typename T>
-PackedWeights pack_conv_weights(const ConvShape& shape, const T* w, DotMode) {
-  return PackedWeights(
-      std::make_shared<PackedWeights::Impl>(pack_plan_weights(conv_plan(shape), w)));
+PackedWeights pack_conv_weights(const ConvShape& shape, const T* w, DotMode mode) {
+  const ConvPlan plan = conv_plan(shape);
+  auto impl = std::make_shared<PackedWeights::Impl>();
+  if (mode == DotMode::correct && std::is_same_v<T, float> && winograd::applies(shape))
+    *impl = winograd::pack_weights(plan, reinterpret_cast<const float*>(w));
+  else
+    *impl = pack_plan_weights(plan, w);
+  return PackedWeights(impl);
 }
 
 template <typename T>

@@ -2,6 +2,7 @@
 // What every blocked convolution shares: packed weights, columns and output placement of one plan.
 #include <algorithm>
 #include <cassert>
+#include <utility>
 #include <vector>
 
 #include "runtime/numeric/conv.h"
@@ -14,8 +15,7 @@ namespace assay::dot {
 template <typename T>
 class ConvTerms final : public TermSource {
  public:
-  ConvTerms(const ConvPlan& plan, const ConvArgs<T>& args, const T* planes)
-      : plan_(plan), args_(args), planes_(planes) {}
+  ConvTerms(const ConvPlan& plan, const ConvArgs<T>& args) : plan_(plan), args_(args) {}
   void collect(int64_t problem, int64_t row, int64_t col, DotTerms& terms) const override {
     const int64_t oc = problem % plan_.shape.groups * plan_.out_group() + row;
     for (int64_t c = 0; c < plan_.in_group(); ++c) {
@@ -28,24 +28,28 @@ class ConvTerms final : public TermSource {
   }
   void products(int64_t problem, int64_t row, int64_t col, double* out) const override {
     const int64_t oc = problem % plan_.shape.groups * plan_.out_group() + row;
-    const T* x = planes_ + problem * plan_.in_group() * plan_.plane + plan_.base(col);
-    const int64_t* offset = plan_.row_offset.data();
+    thread_local std::vector<std::pair<int64_t, int64_t>> inside;  // input, tap
+    inside.clear();
+    for_each_inside(plan_, col, [&](int64_t at, int64_t tap) { inside.emplace_back(at, tap); });
+    double* const end = out + plan_.k();
     for (int64_t c = 0; c < plan_.in_group(); ++c) {
+      const T* x = args_.x + (problem * plan_.in_group() + c) * plan_.shape.in_spatial();
       const T* w = args_.w + weight_index(plan_, oc, c, 0);
-      for (const int64_t tap : plan_.weight)
-        *out++ = static_cast<double>(x[*offset++]) * static_cast<double>(w[tap]);
+      for (const auto& [at, tap] : inside)
+        *out++ = static_cast<double>(x[at]) * static_cast<double>(w[tap]);
     }
+    std::fill(out, end, 0.0);
   }
 
  private:
   const ConvPlan& plan_;
   const ConvArgs<T>& args_;
-  const T* planes_;  // as im2col_planes gives them
 };
 
 template <typename T>
-PackedWeights::Impl pack_plan_weights(const ConvPlan& p, const T* w) {
+PackedWeights::Impl pack_plan_weights(const ConvPlan& p, const T* w, int64_t block = kDotBlock) {
   PackedWeights::Impl impl;
+  impl.block = block;
   impl.problems = p.shape.groups;
   impl.lines = p.out_group();
   impl.k = p.k();

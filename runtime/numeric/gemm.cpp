@@ -76,7 +76,7 @@ void correct(const GemmArgs<float>& args, const PackedWeights::Impl* packed) {
   const std::vector<double> norms = row_norms(args, s);
   const GemmTerms<float> terms(args, s);
   const CorrectSink sink(dense.plan(), {.norms = norms.data(), .problems = 1, .rows = args.m},
-                         args.k, terms);
+                         dot_error(args.k), terms);
   DotRun<double> run{.rows = args.m,
                      .cols = args.n,
                      .k = args.k,

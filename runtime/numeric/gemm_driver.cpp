@@ -70,21 +70,6 @@ std::vector<Task> make_tasks(const DotRun<T>& run) {
   return tasks;
 }
 
-// Widths of 3 units; a lone last unit is shared with its neighbour (2 + 2) unless panels are fixed.
-template <typename T>
-std::vector<ColPanel> make_panels(const Task& task, bool fixed) {
-  std::vector<ColPanel> panels;
-  for (int64_t col = task.first_col; col < task.last_col;) {
-    const int64_t left = divide_up(task.last_col - col, kUnit<T>);
-    const int64_t units = !fixed && left == 4 ? 2 : std::min<int64_t>(left, 3);
-    const int width = static_cast<int>(units) * kUnit<T>;
-    const int valid = static_cast<int>(std::min<int64_t>(width, task.last_col - col));
-    panels.push_back({.col = col, .valid = valid, .width = width});
-    col += width;
-  }
-  return panels;
-}
-
 template <typename T>
 void call_dot(const DotCall<T>& call) {
   if constexpr (sizeof(T) == sizeof(double))
@@ -105,7 +90,9 @@ template <typename T>
 class TaskRunner {
  public:
   TaskRunner(const DotRun<T>& run, const Task& task)
-      : run_(run), task_(task), panels_(make_panels<T>(task, run.b->fixed_panels())) {
+      : run_(run),
+        task_(task),
+        panels_(col_panels<T>(task.first_col, task.last_col, run.b->fixed_panels())) {
     for (const ColPanel& p : panels_) total_width_ += p.width;
     const int64_t panel_rows = (task.last_panel - task.first_panel) * kRowPanel;
     const int64_t block = std::min(run.k, kDotBlock);
@@ -213,6 +200,7 @@ class TaskRunner {
     const DotCall<T> call{.k = step.k.count,
                           .a = step.rows,
                           .b = step.columns,
+                          .ldb = cols.width,
                           .tile = several_ ? tiles_ + base : tiles_,
                           .rows = rows,
                           .cols = cols.valid,
@@ -263,6 +251,20 @@ std::byte* scratch_bytes(Slot slot, int64_t bytes) {
 }  // namespace
 
 template <typename T>
+std::vector<ColPanel> col_panels(int64_t first, int64_t last, bool fixed) {
+  std::vector<ColPanel> panels;
+  for (int64_t col = first; col < last;) {
+    const int64_t left = divide_up(last - col, kUnit<T>);
+    const int64_t units = !fixed && left == 4 ? 2 : std::min<int64_t>(left, 3);
+    const int width = static_cast<int>(units) * kUnit<T>;
+    const int valid = static_cast<int>(std::min<int64_t>(width, last - col));
+    panels.push_back({.col = col, .valid = valid, .width = width});
+    col += width;
+  }
+  return panels;
+}
+
+template <typename T>
 T* scratch(Slot slot, int64_t count) {
   return reinterpret_cast<T*>(
       scratch_bytes(slot, std::max<int64_t>(count, 1) * static_cast<int64_t>(sizeof(T))));
@@ -279,6 +281,8 @@ void run_dot(const DotRun<T>& run) {
 
 template void run_dot<float>(const DotRun<float>&);
 template void run_dot<double>(const DotRun<double>&);
+template std::vector<ColPanel> col_panels<float>(int64_t, int64_t, bool);
+template std::vector<ColPanel> col_panels<double>(int64_t, int64_t, bool);
 template float* scratch<float>(Slot, int64_t);
 template double* scratch<double>(Slot, int64_t);
 template uint8_t* scratch<uint8_t>(Slot, int64_t);

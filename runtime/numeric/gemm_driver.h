@@ -20,6 +20,11 @@ struct KRange {
   int64_t count;
 };
 
+// Panels over the columns [first, last) of up to kMaxWidth; a lone last unit is shared with its
+// neighbour (2 + 2 units) unless panels are fixed to multiples of kMaxWidth.
+template <typename T>
+std::vector<ColPanel> col_panels(int64_t first, int64_t last, bool fixed = false);
+
 // Share `part` of `parts` of a piece of work.
 struct Part {
   int64_t part, parts;

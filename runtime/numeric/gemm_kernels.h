@@ -6,6 +6,7 @@
 
 #include "runtime/numeric/cpu_isa.h"
 #include "runtime/numeric/gemm.h"
+#include "runtime/numeric/winograd_points.h"
 
 namespace assay::dot {
 
@@ -15,12 +16,14 @@ inline constexpr int kUnit = 64 / sizeof(T);
 template <typename T>
 inline constexpr int kMaxWidth = 3 * kUnit<T>;
 
-// tile[r][j] = chain over k of fma(a[k][r], b[k][j], .), from +0; or tile + that when `add`.
+// tile[r][j] = chain over k of fma(a[k][r], b[k][j], .), from +0; or tile + that when `add`. Rows
+// of b are ldb elements apart.
 template <typename T>
 struct DotCall {
   int64_t k;
   const T* a;
   const T* b;
+  int64_t ldb;
   T* tile;
   int rows;
   int cols;  // that exist; the results of the others up to width are undefined
@@ -123,6 +126,42 @@ struct FinishCall {
   int64_t out_stride;
 };
 
+// The transforms of winograd.h in float64. Inputs: lines of six, [lines][6][width] at from_step, to
+// six points each, to[point * point_step + line * line_step + j], j < width. The squares of the
+// points are added to squares[point * squares_step + j].
+struct WinogradInputsCall {
+  const double* from;
+  int64_t from_step;
+  int64_t lines;
+  int width;  // a multiple of kUnit
+  double* to;
+  int64_t line_step;
+  int64_t point_step;
+  double* squares;
+  int64_t squares_step;
+};
+
+// Kernels [channels][kernel_rows][3][kRowPanel] to one of the six points, [kernel_rows][channels]
+// [kRowPanel].
+struct WinogradKernelsCall {
+  const float* from;
+  int64_t channels;
+  int64_t kernel_rows;
+  int point;
+  double* to;
+};
+
+// From 6 points [point_step][rows][width] to four neighbouring outputs each: to[r * out_width + 4 *
+// j + (0 to 3)].
+struct WinogradOutputsCall {
+  const double* from;
+  int rows;
+  int width;
+  int64_t point_step;
+  double* to;
+  int64_t out_width;
+};
+
 struct Kernels {
   void (*dot_f64)(const DotCall<double>&);
   void (*dot_f32)(const DotCall<float>&);
@@ -140,6 +179,10 @@ struct Kernels {
   void (*ziv)(const ZivCall&);
   void (*finish_f64)(const FinishCall<double>&);
   void (*finish_f32)(const FinishCall<float>&);
+  // Null without fused multiply-add, whose emulation costs more than the products saved.
+  void (*winograd_inputs)(const WinogradInputsCall&);
+  void (*winograd_kernels)(const WinogradKernelsCall&);
+  void (*winograd_outputs)(const WinogradOutputsCall&);
 };
 
 extern const Kernels kSse2Kernels;

@@ -25,9 +25,18 @@ struct F64 {
   static reg load(const double* p) { return _mm256_loadu_pd(p); }
   static reg load_float(const float* p) { return _mm256_cvtps_pd(_mm_loadu_ps(p)); }
   static void store(double* p, reg v) { _mm256_storeu_pd(p, v); }
+  static void store_interleaved(double* p, reg a, reg b, reg c, reg d) {
+    const reg ab_even = _mm256_unpacklo_pd(a, b), ab_odd = _mm256_unpackhi_pd(a, b);
+    const reg cd_even = _mm256_unpacklo_pd(c, d), cd_odd = _mm256_unpackhi_pd(c, d);
+    store(p, _mm256_permute2f128_pd(ab_even, cd_even, 0x20));
+    store(p + 4, _mm256_permute2f128_pd(ab_odd, cd_odd, 0x20));
+    store(p + 8, _mm256_permute2f128_pd(ab_even, cd_even, 0x31));
+    store(p + 12, _mm256_permute2f128_pd(ab_odd, cd_odd, 0x31));
+  }
   static reg set1(double v) { return _mm256_set1_pd(v); }
   static reg zero() { return _mm256_setzero_pd(); }
   static reg add(reg a, reg b) { return _mm256_add_pd(a, b); }
+  static reg sub(reg a, reg b) { return _mm256_sub_pd(a, b); }
   static reg mul(reg a, reg b) { return _mm256_mul_pd(a, b); }
   static reg fma(reg a, reg b, reg c) { return _mm256_fmadd_pd(a, b, c); }
   static reg abs(reg v) { return _mm256_andnot_pd(_mm256_set1_pd(-0.0), v); }

@@ -30,9 +30,20 @@ struct F64 {
   static reg load(const double* p) { return _mm512_loadu_pd(p); }
   static reg load_float(const float* p) { return _mm512_maskz_cvtps_pd(kAll, _mm256_loadu_ps(p)); }
   static void store(double* p, reg v) { _mm512_storeu_pd(p, v); }
+  static void store_pairs(double* p, reg ab, reg cd) {
+    store(p, _mm512_permutex2var_pd(ab, _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11), cd));
+    store(p + 8, _mm512_permutex2var_pd(ab, _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15), cd));
+  }
+  static void store_interleaved(double* p, reg a, reg b, reg c, reg d) {
+    const __m512i low = _mm512_setr_epi64(0, 8, 1, 9, 2, 10, 3, 11);
+    const __m512i high = _mm512_setr_epi64(4, 12, 5, 13, 6, 14, 7, 15);
+    store_pairs(p, _mm512_permutex2var_pd(a, low, b), _mm512_permutex2var_pd(c, low, d));
+    store_pairs(p + 16, _mm512_permutex2var_pd(a, high, b), _mm512_permutex2var_pd(c, high, d));
+  }
   static reg set1(double v) { return _mm512_set1_pd(v); }
   static reg zero() { return _mm512_setzero_pd(); }
   static reg add(reg a, reg b) { return _mm512_add_pd(a, b); }
+  static reg sub(reg a, reg b) { return _mm512_sub_pd(a, b); }
   static reg mul(reg a, reg b) { return _mm512_mul_pd(a, b); }
   static reg fma(reg a, reg b, reg c) { return _mm512_fmadd_pd(a, b, c); }
   static reg abs(reg v) { return _mm512_abs_pd(v); }

@@ -43,9 +43,16 @@ struct F64 {
     return _mm_set_pd(static_cast<double>(p[1]), static_cast<double>(p[0]));
   }
   static void store(double* p, reg v) { _mm_storeu_pd(p, v); }
+  static void store_interleaved(double* p, reg a, reg b, reg c, reg d) {
+    store(p, _mm_unpacklo_pd(a, b));
+    store(p + 2, _mm_unpacklo_pd(c, d));
+    store(p + 4, _mm_unpackhi_pd(a, b));
+    store(p + 6, _mm_unpackhi_pd(c, d));
+  }
   static reg set1(double v) { return _mm_set1_pd(v); }
   static reg zero() { return _mm_setzero_pd(); }
   static reg add(reg a, reg b) { return _mm_add_pd(a, b); }
+  static reg sub(reg a, reg b) { return _mm_sub_pd(a, b); }
   static reg mul(reg a, reg b) { return _mm_mul_pd(a, b); }
   static reg fma(reg a, reg b, reg c) {
     double x[2], y[2], z[2];

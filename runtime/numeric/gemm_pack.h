@@ -1,6 +1,7 @@
 #pragma once
 // Operands of the blocked kernels: packed weights and panels packed on the fly.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <cstdint>
@@ -18,11 +19,15 @@ struct PackedWeights::Impl {
   int64_t problems = 1;  // groups
   int64_t lines = 0;     // rows or columns of one problem
   int64_t k = 0;
+  int64_t block = kDotBlock;  // terms of a piece of a row panel
   bool narrow = true;
   bool finite = true;
   std::vector<float> narrow_data;
   std::vector<double> wide_data;
   std::vector<double> norms;  // [problems * lines]
+  // The same of transformed kernels where there are any, and the shares of outputs (winograd_radius.h).
+  std::vector<double> winograd;
+  std::array<double, 4> winograd_share{};
 };
 
 namespace dot {
@@ -60,19 +65,20 @@ void scan_lines(PackedWeights::Impl& w, const Read& read, const Keep& keep) {
   w.narrow = narrow;
 }
 
-// Row panels, [problem][k block][panel][k in block][kRowPanel]: a task streams through memory in
-// order.
+// Row panels, [problem][k block][panel][k in block][kRowPanel]: a task that goes by blocks streams
+// through memory in order. k lies within one block.
 inline int64_t row_panel_offset(const PackedWeights::Impl& w, int64_t problem, int64_t index,
                                 KRange k) {
   const int64_t panels = (w.lines + kRowPanel - 1) / kRowPanel;
-  return ((problem * w.k + k.first) * panels + index * k.count) * kRowPanel;
+  const int64_t first = k.first / w.block * w.block, count = std::min(w.block, w.k - first);
+  return ((problem * w.k + first) * panels + index * count + k.first - first) * kRowPanel;
 }
 
 template <typename T, typename Stored>
 void place_row(const PackedWeights::Impl& w, int64_t problem, int64_t line, const T* values,
                Stored* data) {
-  for (int64_t first = 0; first < w.k; first += kDotBlock) {
-    const KRange k{first, std::min(kDotBlock, w.k - first)};
+  for (int64_t first = 0; first < w.k; first += w.block) {
+    const KRange k{first, std::min(w.block, w.k - first)};
     Stored* at = data + row_panel_offset(w, problem, line / kRowPanel, k) + line % kRowPanel;
     for (int64_t i = 0; i < k.count; ++i)
       at[i * kRowPanel] = static_cast<Stored>(values[first + i]);

@@ -39,6 +39,10 @@ double radius_unit(int64_t k) {
   return static_cast<double>(depth) * 0x1p-53 * (1.0 + 0x1p-20);
 }
 
+SumError dot_error(int64_t k) {
+  return {.k = k, .unit = proved<"float32, dot product">(radius_unit(k) * radius_scale)};
+}
+
 void set_radius_scale_for_test(double scale) { radius_scale = scale; }
 
 template <typename T>
@@ -61,13 +65,13 @@ void CanonicalSink<T>::take(const Tile<T>& tile) const {
 template class CanonicalSink<float>;
 template class CanonicalSink<double>;
 
-CorrectSink::CorrectSink(const OutputPlan<float>& plan, const RowNorms& norms, int64_t k,
-                         const TermSource& terms)
+CorrectSink::CorrectSink(const OutputPlan<float>& plan, const RowNorms& norms,
+                         const SumError& error, const TermSource& terms)
     : plan_(plan),
-      k_(k),
+      k_(error.k),
       norm_problems_(norms.problems),
       norm_rows_(norms.rows),
-      unit_(proved<"float32, dot product">(radius_unit(k) * radius_scale).value),
+      unit_(error.unit.value),
       radius_(norms.norms, norms.norms + norms.problems * norms.rows),
       terms_(terms) {
   for (double& r : radius_) r *= unit_ * std::fabs(plan.alpha);

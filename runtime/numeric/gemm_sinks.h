@@ -6,6 +6,7 @@
 #include "runtime/numeric/gemm_driver.h"
 #include "runtime/numeric/gemm_exact.h"
 #include "runtime/numeric/parallel.h"
+#include "runtime/numeric/proved.h"
 
 namespace assay::dot {
 
@@ -89,9 +90,19 @@ struct RowNorms {
   int64_t rows = 0;
 };
 
+// What the sums are made of: k products each; their radius is `unit` times row norm times column
+// norm.
+struct SumError {
+  int64_t k = 0;
+  ProvedRadius unit;
+};
+
+// Of the plain sum of k products, see gemm_sinks.cpp for the proof.
+SumError dot_error(int64_t k);
+
 class CorrectSink final : public TileSink<double> {
  public:
-  CorrectSink(const OutputPlan<float>& plan, const RowNorms& norms, int64_t k,
+  CorrectSink(const OutputPlan<float>& plan, const RowNorms& norms, const SumError& error,
               const TermSource& terms);
   void take(const Tile<double>& tile) const override;
   void prepare(const Tile<double>& tile) const override { prefetch_tile(plan_, tile); }
@@ -105,7 +116,7 @@ class CorrectSink final : public TileSink<double> {
   OutputPlan<float> plan_;
   int64_t k_;
   int64_t norm_problems_, norm_rows_;
-  double unit_;                 // depth * 2^-53, inflated
+  double unit_;                 // SumError::unit
   std::vector<double> radius_;  // per row: unit * |alpha| * norm
   const TermSource& terms_;
 };

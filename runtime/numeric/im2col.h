@@ -44,7 +44,6 @@ class ConvCols final : public ColOperand<C> {
                      .dst = buffer});
     return buffer;
   }
-  const S* planes() const { return planes_; }
 
  private:
   const ConvPlan& plan_;

@@ -23,6 +23,7 @@ GUARDS = {
     "float64, elementary": "Elementary*.{Fn}",
     "float32, power": "ElementaryPow.*",
     "float32, dot product": "Gemm.*",
+    "float32, Winograd": "Winograd.*",
     "float32, compensated dot product": "GemmExact.*",
     "dd, one operation": "DoubleDouble.*",
     "dd, elementary": "ElementaryLog.*",
