@@ -141,14 +141,16 @@ struct WinogradInputsCall {
   int64_t squares_step;
 };
 
-// Kernels [channels][kernel_rows][3][kRowPanel] to one of the six points, [kernel_rows][channels]
-// [kRowPanel].
+// Kernels [channels][kernel_rows][3][kRowPanel] to two of the six points, [kernel_rows][channels]
+// [kRowPanel] each, the second `second` elements behind the first. Pairs: 0 and infinity, +-near,
+// +-far.
 struct WinogradKernelsCall {
   const float* from;
   int64_t channels;
   int64_t kernel_rows;
-  int point;
+  int pair;
   double* to;
+  int64_t second;
 };
 
 // From 6 points [point_step][rows][width] to four neighbouring outputs each: to[r * out_width + 4 *

@@ -18,6 +18,8 @@ constexpr int64_t kPatchChannels = kDotBlock / kPoints;  // of one call of pack
 constexpr int64_t kStripBytes = 1 << 20;                 // transformed inputs of a task
 constexpr int64_t kFewest = 16;       // channels; with fewer the transforms cost what they save
 constexpr int64_t kKernelTiles = 16;  // tiles whose products cost what transforming the kernel does
+constexpr std::array<std::array<int, 2>, 3> kPairs{
+    {{0, 5}, {1, 2}, {3, 4}}};  // of points, as kernels make them
 constexpr int kOutWidth = kOutputs * kMaxWidth<double>;
 constexpr int kSlack = kUnit<double>;
 
@@ -87,7 +89,7 @@ class Runner {
     patches_ = tiles_ + (kernel_rows_ - 1) * tiles_in_row_;
     line_ = (((patches_ + kUnit<double> - 2) / kUnit<double> + 1) | 1) * kUnit<double>;
     inputs_ = scratch<double>(Slot::col_block, kPoints * channels_ * line_);
-    kernels_ = scratch<double>(Slot::row_panel, kernel_rows_ * channels_ * kRowPanel);
+    kernels_ = scratch<double>(Slot::row_panel, 2 * kernel_size());
     // First the packed patches of a few channels.
     const int64_t sums = kRowPanel * (kPoints * width_ + kOutWidth);
     products_ = scratch<double>(
@@ -99,9 +101,9 @@ class Runner {
     transform_inputs();
     set_norms();
     for (int64_t i = task_.first_panel; i < task_.last_panel; ++i) {
-      for (int p = 0; p < kPoints; ++p) {
-        transform_kernels(i, p);
-        multiply(i, p);
+      for (int pair = 0; pair < kPoints / 2; ++pair) {
+        transform_kernels(i, pair);
+        for (int half = 0; half < 2; ++half) multiply(i, pair, half);
       }
       int64_t offset = 0;
       for (const ColPanel& panel : panels_) {
@@ -159,48 +161,64 @@ class Runner {
     }
   }
 
-  // kernels_: one point, [kernel row][channel][kRowPanel].
-  void transform_kernels(int64_t index, int point) {
+  // kernels_: two points, [kernel row][channel][kRowPanel] each.
+  void transform_kernels(int64_t index, int pair) {
     const int64_t problem = task_.problem % weights_.problems;
     const float* panel =
         weights_.narrow_data.data() + row_panel_offset(weights_, problem, index, {0, weights_.k});
     dot::kernels().winograd_kernels({.from = panel,
                                      .channels = channels_,
                                      .kernel_rows = kernel_rows_,
-                                     .point = point,
-                                     .to = kernels_});
+                                     .pair = pair,
+                                     .to = kernels_,
+                                     .second = kernel_size()});
   }
 
+  int64_t kernel_size() const { return kernel_rows_ * channels_ * kRowPanel; }
+
   // products_: [point][panel][kRowPanel][width].
-  void multiply(int64_t index, int point) {
-    const int64_t blocks = (channels_ + kChain - 1) / kChain;
-    const int64_t steps = static_cast<int64_t>(panels_.size()) * kernel_rows_ * blocks;
-    int64_t step = point * steps, offset = point * width_;
+  void multiply(int64_t index, int pair, int half) {
+    const int64_t point = kPairs[static_cast<size_t>(pair)][static_cast<size_t>(half)];
+    const int64_t calls =
+        static_cast<int64_t>(panels_.size()) * ((channels_ + kChain - 1) / kChain);
+    const bool last = pair + 1 == static_cast<int>(kPairs.size());
+    int64_t call = half * calls, offset = point * width_;
     for (const ColPanel& panel : panels_) {
-      for (int64_t r = 0; r < kernel_rows_; ++r)
-        for (int64_t c = 0; c < channels_; c += kChain) {
-          fetch_next_kernels(index, {step++, kPoints * steps});
-          dot::kernels().dot_f64(
-              {.k = std::min(kChain, channels_ - c),
-               .a = kernels_ + (r * channels_ + c) * kRowPanel,
-               .b = inputs_ + (point * channels_ + c) * line_ + panel.col + r * tiles_in_row_,
-               .ldb = line_,
-               .tile = products_ + offset * kRowPanel,
-               .rows = rows_of(index),
-               .cols = panel.width,
-               .width = panel.width,
-               .add = r + c > 0,
-               .exact_products = false});
-        }
+      for (int64_t c = 0; c < channels_; c += kChain) {
+        if (last) fetch_next_kernels(index, {call++, 2 * calls});
+        multiply_block(panel, {half, point, c}, products_ + offset * kRowPanel, rows_of(index));
+      }
       offset += panel.width;
     }
   }
 
-  // A part of the weights of the next panel: they come from far away and are used once.
+  // Channels [channel, channel + kChain) of a point, the first or second of its pair.
+  struct Block {
+    int64_t half, point, channel;
+  };
+
+  // Kernel rows come one after the other: they read nearly the same inputs.
+  void multiply_block(const ColPanel& panel, const Block& block, double* tile, int rows) {
+    for (int64_t r = 0; r < kernel_rows_; ++r)
+      dot::kernels().dot_f64(
+          {.k = std::min(kChain, channels_ - block.channel),
+           .a = kernels_ + block.half * kernel_size() + (r * channels_ + block.channel) * kRowPanel,
+           .b = inputs_ + (block.point * channels_ + block.channel) * line_ + panel.col +
+                r * tiles_in_row_,
+           .ldb = line_,
+           .tile = tile,
+           .rows = rows,
+           .cols = panel.width,
+           .width = panel.width,
+           .add = r + block.channel > 0,
+           .exact_products = false});
+  }
+
+  // A part of the weights of the next panel, shortly before they are used: they come from far away,
+  // and the inputs that stream past them would drive them out of the cache again.
   void fetch_next_kernels(int64_t index, Part part) const {
     if (index + 1 == task_.last_panel) return;
-    const KRange all{0, weights_.k};
-    PackedRows<double>(weights_).prefetch(task_.problem, index + 1, all, part);
+    PackedRows<double>(weights_).prefetch(task_.problem, index + 1, {0, weights_.k}, part);
   }
 
   // The outputs of the tiles of one row are neighbours.
