@@ -114,12 +114,15 @@ void correct(const Pass<float>& pass) {
   }
   const PackedRows<double> rows(pass.weights);
   const PackedWeights::Impl& w = pass.weights;
+  // Panels in one piece can be cut anywhere.
+  const int64_t block = w.block == w.k ? correct_block(w.k) : w.block;
   with_columns<float, double>(pass, [&](const ConvCols<float, double>& cols) {
     const ConvTerms<float> terms(pass.plan, pass.args);
     const CorrectSink sink(pass.outputs(),
                            {.norms = w.norms.data(), .problems = w.problems, .rows = w.lines},
-                           dot_error(pass.plan.k()), terms);
+                           dot_error(pass.plan.k(), block), terms);
     DotRun<double> run = sized_run<double>(pass.plan);
+    run.block = block;
     run.norms = true;
     run.exact_products = true;
     run.a = &rows;
@@ -155,10 +158,12 @@ template <typename T>
 PackedWeights pack_conv_weights(const ConvShape& shape, const T* w, DotMode mode) {
   const ConvPlan plan = conv_plan(shape);
   auto impl = std::make_shared<PackedWeights::Impl>();
-  if (mode == DotMode::correct && std::is_same_v<T, float> && winograd::applies(shape))
+  if (mode == DotMode::correct && std::is_same_v<T, float> && winograd::applies(shape) &&
+      winograd::pays(plan))
     *impl = winograd::pack_weights(plan, reinterpret_cast<const float*>(w));
   else
-    *impl = pack_plan_weights(plan, w);
+    *impl =
+        pack_plan_weights(plan, w, mode == DotMode::correct ? correct_block(plan.k()) : kDotBlock);
   return PackedWeights(impl);
 }
 

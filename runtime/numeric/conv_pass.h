@@ -97,6 +97,14 @@ void with_columns(const Pass<S>& pass, const Fn& fn) {
   fn(ConvCols<S, C>(pass.plan, im2col_planes<S>(pass.plan, pass.args.x), true));
 }
 
+// Terms of a chain where the result does not depend on it (correct rounding): one chain for sums
+// that are little longer than a block (147 terms of a 7x7 stem), whose panels still fit the first
+// cache.
+inline int64_t correct_block(int64_t k) {
+  constexpr int64_t most = 160;
+  return k <= most ? std::max<int64_t>(k, 1) : kDotBlock;
+}
+
 template <typename C>
 DotRun<C> sized_run(const ConvPlan& p) {
   return {.problems = p.shape.batch * p.shape.groups,

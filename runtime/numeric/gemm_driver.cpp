@@ -43,7 +43,7 @@ Split choose_split(const DotRun<T>& run) {
     else
       row_parts = std::min(wanted, panels);
   }
-  if (run.k > kDotBlock) {
+  if (run.k > run.block) {
     const int64_t cols = divide_up(units, col_parts) * kUnit<T>;
     row_parts = std::max(row_parts, divide_up(panels * kRowPanel * cols, kMaxTileElements));
   }
@@ -95,9 +95,9 @@ class TaskRunner {
         panels_(col_panels<T>(task.first_col, task.last_col, run.b->fixed_panels())) {
     for (const ColPanel& p : panels_) total_width_ += p.width;
     const int64_t panel_rows = (task.last_panel - task.first_panel) * kRowPanel;
-    const int64_t block = std::min(run.k, kDotBlock);
+    const int64_t block = std::min(run.k, run.block);
     columns_.resize(panels_.size());
-    several_ = run.k > kDotBlock;
+    several_ = run.k > run.block;
     tiles_ = scratch<T>(Slot::tiles, (several_ ? panel_rows : kRowPanel) * total_width_);
     if (run.running) magnitudes_ = scratch<T>(Slot::magnitudes, panel_rows * total_width_);
     block_ = scratch<T>(Slot::col_block, block * total_width_ + kUnit<T>);
@@ -109,9 +109,9 @@ class TaskRunner {
 
   void run() {
     // A problem without terms still has results: one pass with an empty block.
-    const int64_t blocks = std::max<int64_t>(divide_up(run_.k, kDotBlock), 1);
+    const int64_t blocks = std::max<int64_t>(divide_up(run_.k, run_.block), 1);
     for (int64_t b = 0; b < blocks; ++b) {
-      const KRange k{b * kDotBlock, std::min(kDotBlock, run_.k - b * kDotBlock)};
+      const KRange k{b * run_.block, std::min(run_.block, run_.k - b * run_.block)};
       one_block(k, b > 0, b + 1 == blocks);
     }
   }
@@ -169,8 +169,8 @@ class TaskRunner {
     if (index + 1 < task_.last_panel) return run_.a->prefetch(task_.problem, index + 1, k, part);
     const int64_t first = k.first + k.count;
     if (first == run_.k) return;
-    run_.a->prefetch(task_.problem, task_.first_panel, {first, std::min(kDotBlock, run_.k - first)},
-                     part);
+    run_.a->prefetch(task_.problem, task_.first_panel,
+                     {first, std::min(run_.block, run_.k - first)}, part);
   }
 
   struct Step {

@@ -87,6 +87,7 @@ struct DotRun {
   int64_t rows = 0;
   int64_t cols = 0;
   int64_t k = 0;
+  int64_t block = kDotBlock;  // terms of a chain; the canonical order has this length
   bool norms = false;
   bool running = false;         // sum |intermediate results| too
   bool exact_products = false;  // see DotCall

@@ -1,8 +1,8 @@
 // Proof of the radius of a correctly rounded tile.
 //
 // Operands are float32, so every product a*b is exact in double (48 bits, exponents -298..255) and
-// no operation here can underflow or overflow while the operands are finite. With u = 2^-53 and B =
-// kDotBlock, block chains of at most B terms lose at most B - 1 roundings, adding the blocks at
+// no operation here can underflow or overflow while the operands are finite. With u = 2^-53, block
+// chains of at most B terms lose at most B - 1 roundings, adding the blocks at
 // most ceil(k/B) - 1, the product with alpha 1, addend and residual 1 each (beta * c is exact). So
 // the computed sum is
 //   s = sum_k alpha a_k b_k (1 + t_k) + beta c (1 + t') + res (1 + t''),   |t| <= gamma_d, d =
@@ -34,13 +34,13 @@ void call_finish(const FinishCall<double>& call) { kernels().finish_f64(call); }
 
 }  // namespace
 
-double radius_unit(int64_t k) {
-  const int64_t depth = std::min(k, kDotBlock) + (k + kDotBlock - 1) / kDotBlock + 5;
+double radius_unit(int64_t k, int64_t block) {
+  const int64_t depth = std::min(k, block) + (k + block - 1) / block + 5;
   return static_cast<double>(depth) * 0x1p-53 * (1.0 + 0x1p-20);
 }
 
-SumError dot_error(int64_t k) {
-  return {.k = k, .unit = proved<"float32, dot product">(radius_unit(k) * radius_scale)};
+SumError dot_error(int64_t k, int64_t block) {
+  return {.k = k, .unit = proved<"float32, dot product">(radius_unit(k, block) * radius_scale)};
 }
 
 void set_radius_scale_for_test(double scale) { radius_scale = scale; }

@@ -97,8 +97,8 @@ struct SumError {
   ProvedRadius unit;
 };
 
-// Of the plain sum of k products, see gemm_sinks.cpp for the proof.
-SumError dot_error(int64_t k);
+// Of the plain sum of k products in chains of `block`, see gemm_sinks.cpp for the proof.
+SumError dot_error(int64_t k, int64_t block = kDotBlock);
 
 class CorrectSink final : public TileSink<double> {
  public:
@@ -122,7 +122,7 @@ class CorrectSink final : public TileSink<double> {
 };
 
 // depth * 2^-53 (1 + 2^-20), see gemm_sinks.cpp for the proof.
-double radius_unit(int64_t k);
+double radius_unit(int64_t k, int64_t block = kDotBlock);
 
 // For tests only: scales every radius of CorrectSink. With a factor below 1 the test for correct
 // rounding is no longer proved, and tests check that wrong results then do turn up. Not to be
