@@ -1,6 +1,7 @@
 #include "runtime/numeric/im2col.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "runtime/numeric/parallel.h"
 
@@ -52,20 +53,20 @@ void copy_row(const ConvPlan& p, const S* src, S fill, S* dst) {
   copy_phases(p, src + w.low, first, last, dst);
 }
 
-// Whether some output reads position y of a padded axis.
-bool is_read(const AxisPlan& a, int64_t y) {
-  return std::any_of(a.offsets.begin(), a.offsets.end(), [&](int64_t offset) {
-    const int64_t from = y - (offset - a.low);
-    return from >= 0 && from % a.step == 0 && from / a.step < a.out;
-  });
+// Which positions of a padded axis some output reads.
+std::vector<char> read_positions(const AxisPlan& a) {
+  std::vector<char> read(static_cast<size_t>(a.extent), 0);
+  for (const int64_t offset : a.offsets)
+    for (int64_t i = 0; i < a.out; ++i) read[static_cast<size_t>(offset - a.low + i * a.step)] = 1;
+  return read;
 }
 
 template <typename S>
-void copy_plane(const ConvPlan& p, const S* src, S fill, S* dst) {
+void copy_plane(const ConvPlan& p, const S* src, S fill, const std::vector<char>& read, S* dst) {
   const auto& [d, h, w] = p.axis;
   for (int64_t z = 0; z < d.extent; ++z)
     for (int64_t y = 0; y < h.extent; ++y, dst += p.row) {
-      if (h.step > 1 && !is_read(h, y)) continue;
+      if (read[static_cast<size_t>(y)] == 0) continue;
       const int64_t iz = z + d.low, iy = y + h.low;
       const bool inside = iz >= 0 && iz < p.shape.in[0] && iy >= 0 && iy < p.shape.in[1];
       if (inside)
@@ -82,9 +83,10 @@ S* im2col_planes(const ConvPlan& plan, const S* x, S fill) {
   const int64_t elements = plane_elements(plan);
   S* planes = scratch<S>(Slot::planes, elements + kPlaneSlack);
   std::fill(planes + elements, planes + elements + kPlaneSlack, fill);
+  const std::vector<char> read = read_positions(plan.axis[1]);
   parallel_for(0, plan.shape.batch * plan.shape.in_channels, 8, [&](int64_t first, int64_t last) {
     for (int64_t c = first; c < last; ++c)
-      copy_plane(plan, x + c * plan.shape.in_spatial(), fill, planes + c * plan.plane);
+      copy_plane(plan, x + c * plan.shape.in_spatial(), fill, read, planes + c * plan.plane);
   });
   return planes;
 }
