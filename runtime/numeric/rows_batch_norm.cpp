@@ -21,38 +21,46 @@ namespace assay {
 namespace {
 
 constexpr std::size_t kBlock = 64;
+constexpr std::size_t kPart = 16;  // of a block; rows of images end within one
 constexpr double kError = 5 * 0x1p-53;
 
+// `count` is a multiple of kPart.
 ASSAY_CORE bool block(double scale, double shift, const float* __restrict x, float* __restrict y,
-                      std::int32_t* __restrict undecided) {
+                      std::size_t count, std::int32_t* __restrict undecided) {
   const double relative = proved<"float32, batch normalization">(kError).value;
   const double fixed = relative * std::fabs(shift);
-  for (std::size_t i = 0; i < kBlock; ++i) {
-    const double product = static_cast<double>(x[i]) * scale;
-    const double value = product + shift;
-    const double error = relative * core::magnitude(product) + fixed;
-    const auto low = static_cast<float>(value - error);
-    const auto high = static_cast<float>(value + error);
-    y[i] = low;
-    undecided[i] = low == high ? 0 : 1;
-  }
   std::int32_t any = 0;
-  for (std::size_t i = 0; i < kBlock; ++i) any |= undecided[i];
+  for (std::size_t part = 0; part < count; part += kPart) {
+    std::int32_t open[kPart];
+    for (std::size_t i = 0; i < kPart; ++i) {
+      const double product = static_cast<double>(x[part + i]) * scale;
+      const double value = product + shift;
+      const double error = relative * core::magnitude(product) + fixed;
+      const auto low = static_cast<float>(value - error);
+      const auto high = static_cast<float>(value + error);
+      y[part + i] = low;
+      open[i] = low == high ? 0 : 1;
+    }
+    for (std::size_t i = 0; i < kPart; ++i) undecided[part + i] = open[i];
+    for (std::size_t i = 0; i < kPart; ++i) any |= open[i];
+  }
   return any != 0;
 }
 
-bool block_base(double scale, double shift, const float* x, float* y, std::int32_t* undecided) {
-  return block(scale, shift, x, y, undecided);
+bool block_base(double scale, double shift, const float* x, float* y, std::size_t count,
+                std::int32_t* undecided) {
+  return block(scale, shift, x, y, count, undecided);
 }
 #if defined(__x86_64__)
 [[gnu::target("avx2")]] bool block_avx2(double scale, double shift, const float* x, float* y,
-                                        std::int32_t* undecided) {
-  return block(scale, shift, x, y, undecided);
+                                        std::size_t count, std::int32_t* undecided) {
+  return block(scale, shift, x, y, count, undecided);
 }
 [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]] bool block_avx512(double scale, double shift,
                                                                         const float* x, float* y,
+                                                                        std::size_t count,
                                                                         std::int32_t* undecided) {
-  return block(scale, shift, x, y, undecided);
+  return block(scale, shift, x, y, count, undecided);
 }
 auto best_block() {
   if (current_isa() >= Isa::avx512) return block_avx512;
@@ -133,19 +141,23 @@ void BatchNormChannel::operator()(std::span<const float> x, std::span<float> y) 
     return;
   }
   const auto run = best_block();
-  float padded[kBlock] = {};
   float out[kBlock];
   std::int32_t undecided[kBlock];
   for (std::size_t begin = 0; begin < x.size(); begin += kBlock) {
-    const std::size_t n = std::min(kBlock, x.size() - begin);
+    const std::size_t n = std::min(kBlock, x.size() - begin), whole = n / kPart * kPart;
     const float* in = x.data() + begin;
-    if (n < kBlock) in = std::copy_n(in, n, padded) - n;
-    // y may be the memory of x: it is written when the block is done.
-    if (run(scale_, shift_, in, out, undecided)) {
+    bool any = run(scale_, shift_, in, out, whole, undecided);
+    if (whole < n) {
+      float rest[kPart] = {};
+      std::copy(in + whole, in + n, rest);
+      any = run(scale_, shift_, rest, out + whole, kPart, undecided + whole) || any;
+    }
+    if (any) {
       for (std::size_t i = 0; i < n; ++i) {
         if (undecided[i] != 0) out[i] = slow(in[i]);
       }
     }
+    // y may be the memory of x: it is written when the block is done.
     std::copy_n(out, n, y.data() + begin);
   }
 }
