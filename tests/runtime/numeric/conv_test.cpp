@@ -6,6 +6,7 @@
 #include <string>
 
 #include "runtime/numeric/conv_generic.h"
+#include "tests/runtime/numeric/conv_oracle.h"
 #include "tests/runtime/numeric/dot_oracle.h"
 
 namespace assay::conv_test {
@@ -16,24 +17,7 @@ using oracle::Fill;
 
 constexpr float kInf = std::numeric_limits<float>::infinity();
 
-struct Case {
-  std::string name;
-  std::vector<int64_t> x, w, strides, dilations, begin, end, extra;
-  int64_t groups = 1;
-  bool transposed = false;
-
-  ConvShape shape() const {
-    const ConvGeometry g{.x_shape = x,
-                         .w_shape = w,
-                         .strides = strides,
-                         .dilations = dilations,
-                         .pads_begin = begin,
-                         .pads_end = end,
-                         .output_padding = extra,
-                         .groups = groups};
-    return transposed ? conv_transpose_shape(g) : conv_shape(g);
-  }
-};
+using Case = oracle::ConvCase;
 
 std::vector<Case> cases() {
   return {
@@ -195,28 +179,9 @@ TEST(Conv, CanonicalIsTheWrittenChain) {
     run(d.args, c.transposed, DotMode::canonical);
     std::vector<float> first = d.y;
     if (!c.transposed) {
-      const ConvShape& s = d.args.shape;
       for_each_output(d.args, [&](int64_t at, int64_t n, int64_t oc, const auto& o) {
-        std::vector<std::pair<float, float>> factors;
-        const int64_t in_group = s.in_channels / s.groups, group = oc / (s.out_channels / s.groups);
-        for (int64_t k = 0; k < in_group * s.kernel_size(); ++k) {
-          const int64_t tap = k % s.kernel_size(), channel = group * in_group + k / s.kernel_size();
-          const std::array<int64_t, 3> t{tap / (s.kernel[1] * s.kernel[2]),
-                                         tap / s.kernel[2] % s.kernel[1], tap % s.kernel[2]};
-          int64_t index = 0;
-          bool inside = true;
-          for (size_t a = 0; a < 3; ++a) {
-            const int64_t i = o[a] * s.stride[a] - s.pad[a] + t[a] * s.dilation[a];
-            inside = inside && i >= 0 && i < s.in[a];
-            index = index * s.in[a] + i;
-          }
-          const float x =
-              inside
-                  ? d.x[static_cast<size_t>((n * s.in_channels + channel) * s.in_spatial() + index)]
-                  : 0.0F;
-          factors.emplace_back(d.w[static_cast<size_t>(oc * in_group * s.kernel_size() + k)], x);
-        }
-        float sum = oracle::chain(factors) + d.bias[static_cast<size_t>(oc)];
+        float sum =
+            oracle::chain(oracle::conv_factors(d.args, n, oc, o)) + d.bias[static_cast<size_t>(oc)];
         sum = sum + d.residual[static_cast<size_t>(at)];
         ASSERT_EQ(bits(first[static_cast<size_t>(at)]), bits(sum)) << c.name << " at " << at;
       });
