@@ -157,14 +157,14 @@ void run_pass(const Pass<T>& pass, DotMode mode) {
 template <typename T>
 PackedWeights pack_conv_weights(const ConvShape& shape, const T* w, DotMode mode) {
   const ConvPlan plan = conv_plan(shape);
-  auto impl = std::make_shared<PackedWeights::Impl>();
-  if (mode == DotMode::correct && std::is_same_v<T, float> && winograd::applies(shape) &&
-      winograd::pays(plan))
-    *impl = winograd::pack_weights(plan, reinterpret_cast<const float*>(w));
-  else
-    *impl =
-        pack_plan_weights(plan, w, mode == DotMode::correct ? correct_block(plan.k()) : kDotBlock);
-  return PackedWeights(impl);
+  const auto shared = [](PackedWeights::Impl impl) {
+    return PackedWeights(std::make_shared<PackedWeights::Impl>(std::move(impl)));
+  };
+  if (mode == DotMode::canonical) return shared(pack_plan_weights(plan, w));
+  if constexpr (std::is_same_v<T, float>)
+    if (winograd::applies(shape) && winograd::pays(plan))
+      return shared(winograd::pack_weights(plan, w));
+  return shared(pack_plan_weights(plan, w, correct_block(plan.k())));
 }
 
 template <typename T>

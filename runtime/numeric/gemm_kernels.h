@@ -126,12 +126,11 @@ struct FinishCall {
   int64_t out_stride;
 };
 
-// The transforms of winograd.h in float64. Inputs: lines of six, [lines][6][width] at from_step, to
+// The transforms of winograd.h in float64. Inputs: lines of six, [lines][6][width], to
 // six points each, to[point * point_step + line * line_step + j], j < width. The squares of the
 // points are added to squares[point * squares_step + j].
 struct WinogradInputsCall {
   const double* from;
-  int64_t from_step;
   int64_t lines;
   int width;  // a multiple of kUnit
   double* to;

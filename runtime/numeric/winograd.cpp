@@ -1,7 +1,7 @@
 // Tasks are strips of output rows times parts of the output channels. A task transforms its input
-// rows once (six points of every channel, in the second-level cache), and for each panel of
-// channels one point of the kernels after the other, multiplies, transforms the sums back and hands
-// them to Ziv's test.
+// rows once (six points of every channel, in the second-level cache). Then, for each panel of
+// channels, it transforms the kernels to two points at a time and multiplies, transforms the sums
+// back and hands them to Ziv's test.
 #include "runtime/numeric/winograd.h"
 
 #include <algorithm>
@@ -131,7 +131,6 @@ class Runner {
         shared_.columns.panel(task_.problem, source, {c * kPoints, count * kPoints}, patches);
         dot::kernels().square_sums(patches, count * kPoints, panel.width, whole + panel.col);
         dot::kernels().winograd_inputs({.from = patches,
-                                        .from_step = static_cast<int64_t>(kPoints) * panel.width,
                                         .lines = count,
                                         .width = panel.width,
                                         .to = inputs_ + c * line_ + panel.col,

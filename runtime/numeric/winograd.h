@@ -10,9 +10,8 @@
 //   B^T = [a^2 b^2, 0, -(a^2 + b^2), 0, 1, 0;  0, -+a b^2, -b^2, +-a, 1, 0;  0, -+a^2 b, -a^2, +-b,
 //   1, 0;
 //          0, a^2 b^2, 0, -(a^2 + b^2), 0, 1]
-//   A^T row j = [1/(a^2 b^2) if j = 0, (+-a)^j / (2 a^2 (a^2 - b^2)), (+-b)^j / (2 b^2 (b^2 -
-//   a^2)),
-//                1 if j = 3]
+//   A^T row j = [z, (+-a)^j / (2 a^2 (a^2 - b^2)), (+-b)^j / (2 b^2 (b^2 - a^2)), e]
+// with z = 1 / (a^2 b^2) for j = 0, e = 1 for j = 3, else 0.
 // Only `cr` may do so: other float64 sums than those of the plain form pass Ziv's test with a
 // radius of their own or are settled exactly, and the result is the same. winograd_radius.cpp has
 // the proof of the radius.
